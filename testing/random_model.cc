@@ -78,7 +78,8 @@ class Maker {
       if (rows == from.width && dice_.Flip(0.5)) weights = id;
     }
     if (weights == kNone) {
-      weights = b_.Constant(Name("w"), kF32, {from.width, width});
+      weights = dice_.Flip(0.3) ? AddTransposed(from.width, width)
+                                : b_.Constant(Name("w"), kF32, {from.width, width});
       weights_.push_back({weights, from.width, width});
     }
     const int64_t columns = b_.program().Dims(b_.program().buffers[weights].shape)[1].Known();
@@ -91,6 +92,18 @@ class Maker {
     b_.Compute(Name("relu"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
                b_.Make(Op::kMax, kF32, b_.Load(sums, {i_, j_}), b_.Float(kF32, 0)));
     AddValue(out);
+  }
+
+  // Weights that are computed from a constant alone, in one step or two.
+  Id AddTransposed(int64_t rows, int64_t columns) {
+    const Id given = b_.Constant(Name("w"), kF32, {columns, rows});
+    Id out = b_.Temporary(Name("wt"), kF32, {rows, columns});
+    b_.Compute(Name("transpose"), {{"i", rows}, {"j", columns}}, {out, {i_, j_}}, b_.Load(given, {j_, i_}));
+    if (dice_.Flip(0.5)) return out;
+    const Id twice = b_.Temporary(Name("wd"), kF32, {rows, columns});
+    b_.Compute(Name("double"), {{"i", rows}, {"j", columns}}, {twice, {i_, j_}},
+               b_.Add(b_.Load(out, {i_, j_}), b_.Load(out, {i_, j_})));
+    return twice;
   }
 
   // The sum of two values of one width: a residual.

@@ -1,4 +1,4 @@
-// Random small models: several tasks, residual sums, concatenations, constants that tasks share, several results, and
+// Random small models: several tasks, residual sums, concatenations, constants that tasks share or that are computed from others, several results, and
 // sometimes an assertion.
 #pragma once
 

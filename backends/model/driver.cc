@@ -54,6 +54,21 @@ class Function {
                 Repeated(kPointer, arguments.size()), ") -> i32");
   }
 
+  // Memory that the function frees; the function returns 1 if there is none.
+  std::string Allocate(int64_t bytes) {
+    const std::string alignment = Make("llvm.mlir.constant(", kModelAlignment, " : i64) : i64");
+    const std::string count = Make("llvm.mlir.constant(", bytes, " : i64) : i64");
+    const std::string memory =
+        Make("llvm.call @aligned_alloc(", alignment, ", ", count, ") : (i64, i64) -> !llvm.ptr");
+    const std::string fails = Make("llvm.icmp \"eq\" ", memory, ", %null : !llvm.ptr");
+    Branch(fails);
+    return memory;
+  }
+
+  void Free(const std::string& memory) {
+    absl::StrAppend(&text_, "    llvm.call @free(", memory, ") : (!llvm.ptr) -> ()\n");
+  }
+
   // Calls a function of this module.
   std::string CallDefined(const std::string& function, const std::vector<std::string>& arguments) {
     return Make("func.call @", function, "(", absl::StrJoin(arguments, ", "), ") : (",
@@ -67,9 +82,7 @@ class Function {
   // Returns from the function with 1 unless the status is 0.
   void Require(const std::string& status) {
     const std::string fails = Make("llvm.icmp \"ne\" ", status, ", %zero : i32");
-    absl::StrAppend(&text_, "    cf.cond_br ", fails, ", ^fails, ^holds", blocks_, "\n  ^holds", blocks_,
-                    ":\n");
-    ++blocks_;
+    Branch(fails);
   }
 
   void End(const std::string& result = "%zero") {
@@ -79,6 +92,13 @@ class Function {
   }
 
  private:
+  // Returns from the function with 1 if the condition holds.
+  void Branch(const std::string& fails) {
+    absl::StrAppend(&text_, "    cf.cond_br ", fails, ", ^fails, ^holds", blocks_, "\n  ^holds", blocks_,
+                    ":\n");
+    ++blocks_;
+  }
+
   template <typename... Parts>
   std::string Make(const Parts&... parts) {
     std::string value = absl::StrCat("%v", values_++);
@@ -129,6 +149,8 @@ class Writer {
 
   // Declares the functions of the tasks, which the calls of the plan use.
   void Declare() {
+    if (plan_.scratch_bytes > 0)
+      text_ += "  llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr\n  llvm.func @free(!llvm.ptr)\n";
     std::map<int, size_t> arguments;
     for (const ModelCall& call : plan_.calls) arguments[call.task] = ArgumentCount(call);
     for (const auto& [task, count] : arguments) {
@@ -141,7 +163,7 @@ class Writer {
   }
 
   static size_t ArgumentCount(const ModelCall& call) {
-    return call.buffers.size() + call.prepared.size() + (call.workspace.area == Area::kArena ? 1 : 0);
+    return call.buffers.size() + call.prepared.size() + (call.workspace.area != Area::kNone ? 1 : 0);
   }
 
   void WriteRun() {
@@ -151,6 +173,7 @@ class Writer {
     parameters.emplace_back("%arena");
     Function run = Begin("", parameters);
     for (const ModelCall& call : plan_.calls) {
+      if (call.prepares) continue;
       std::vector<std::string> arguments;
       for (size_t i = 0; i < call.buffers.size(); ++i) {
         const Location& at = plan_.buffers[call.buffers[i]];
@@ -176,14 +199,26 @@ class Writer {
       const Location& at = plan_.buffers[id];
       if (at.area == Area::kWeights) prepare.Copy(prepare.At("%weights", at.offset), given[id], at.bytes);
     }
+    const std::string scratch = plan_.scratch_bytes > 0 ? prepare.Allocate(plan_.scratch_bytes) : "%null";
     for (const ModelCall& call : plan_.calls) {
-      if (!tasks_[call.task].has_prepare) continue;
+      const TaskCode& code = tasks_[call.task];
+      if (!call.prepares && !code.has_prepare) continue;
       std::vector<std::string> arguments;
-      for (const Id id : call.buffers) arguments.push_back(IsConstant(id) ? given[id] : "%null");
+      for (const Id id : call.buffers) {
+        const Location& at = plan_.buffers[id];
+        arguments.push_back(IsConstant(id)              ? given[id]
+                            : at.area == Area::kWeights ? prepare.At("%weights", at.offset)
+                            : at.area == Area::kScratch ? prepare.At(scratch, at.offset)
+                                                        : "%null");
+      }
       for (const Location& at : call.prepared) arguments.push_back(prepare.At("%weights", at.offset));
       if (call.workspace.area == Area::kArena) arguments.emplace_back("%null");
-      prepare.Call(absl::StrCat(tasks_[call.task].symbol, "_prepare"), arguments);
+      if (call.workspace.area == Area::kScratch)
+        arguments.push_back(prepare.At(scratch, call.workspace.offset));
+      if (code.has_prepare) prepare.Call(absl::StrCat(code.symbol, "_prepare"), arguments);
+      if (call.prepares) prepare.Call(code.symbol, arguments);
     }
+    if (plan_.scratch_bytes > 0) prepare.Free(scratch);
     prepare.End();
   }
 

@@ -6,7 +6,7 @@
 //   int NAME_by_table(void* const* table), int NAME_prepare_by_table(void* const* table)
 //
 // Inputs and results are the model's parameters in order, without constants. NAME_prepare takes a table of the
-// constants in order, and writes the weights. The functions ending with by_table take a table of all parameters in
+// constants in order, and writes the weights; it returns 1 if there is no memory for its scratch area. The functions ending with by_table take a table of all parameters in
 // order, the weights and the arena, for callers that do not know the signature when they are compiled.
 //
 // NAME returns 1 as soon as a task says by its status that an assertion of the model fails, and 0 otherwise. It

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/program/expr_copier.h"
+#include "lang/program/layout.h"
 
 namespace kiln {
 namespace {
@@ -156,8 +157,8 @@ class Copier {
 
 }  // namespace
 
-absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks,
-                                 absl::string_view name) {
+absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name,
+                                 absl::Span<const char> prepared) {
   std::vector<Id> nests;
   for (Id node : blocks) {
     while (program.nodes[node].parent != kRoot) node = program.nodes[node].parent;
@@ -183,7 +184,8 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
   for (const Id b : read) {
     if (absl::c_linear_search(written, b)) continue;
     const Role role = program.buffers[b].role;
-    copier.AddBuffer(b, IsGiven(role) ? role : Role::kInput);
+    const bool is_prepared = !prepared.empty() && prepared[b] != 0;
+    copier.AddBuffer(b, IsGiven(role) ? role : is_prepared ? Role::kConstant : Role::kInput);
     if (program.buffers[b].data == kNone) result.boundary.push_back(b);
   }
   for (const Id b : written) {
@@ -198,6 +200,30 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
   }
   const absl::Status status = Verify(result.task);
   if (!status.ok()) return status;
+  return result;
+}
+
+std::vector<char> PreparedBuffers(const Program& program) {
+  std::vector<int> prepared(program.buffers.size(), -1);  // -1: nothing writes it yet
+  const auto is_constant = [&](Id b) {
+    return program.buffers[b].role == Role::kConstant || prepared[b] == 1;
+  };
+  for (const Id block : Blocks(program)) {
+    const std::vector<Id> written = WrittenBuffers(program, block);
+    bool all = true;
+    int64_t most = 0;
+    for (const Id b : ReadBuffers(program, block)) {
+      if (absl::c_linear_search(written, b)) continue;
+      all = all && is_constant(b);
+      most = std::max(most, ElementsOf(program, b));
+    }
+    for (const Id b : written) {
+      const bool fits = program.buffers[b].role == Role::kTemporary && ElementsOf(program, b) <= most;
+      prepared[b] = prepared[b] != 0 && all && fits ? 1 : 0;
+    }
+  }
+  std::vector<char> result;
+  for (const int is : prepared) result.push_back(is == 1 ? 1 : 0);
   return result;
 }
 

@@ -33,7 +33,15 @@ struct Outlined {
 //
 // kFailedPrecondition if a block outside writes a buffer that a block inside writes. The caller ensures that
 // the blocks can run together: no path from one of them to another goes through a block outside.
-absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name);
+//
+// `prepared` (PreparedBuffers, or empty): buffers that are constants for the blocks that only read them.
+absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name,
+                                 absl::Span<const char> prepared = {});
+
+// By buffer of an imported program: 1 if it is computed from constants alone, so that it can be computed once. All its
+// writers read constants or such buffers, at least one each, and it is no larger than the largest of them: what only
+// repeats a constant is left where it is used.
+std::vector<char> PreparedBuffers(const Program& program);
 
 // A task and all places where it occurs.
 struct Task {
@@ -51,16 +59,16 @@ struct Task {
 //   3. A group of plain stores whose consumers are all in one other group joins that group: padding,
 //      transposes, broadcasts, casts.
 //   4. Remaining plain stores join the group of a producer that they fit, even if they permute.
-// A step that would make two groups depend on each other is skipped. Remaining blocks form their own groups.
-// Blocks that only serve the status are in no group. A program with one group is its own task. Each task has
-// its dimensions merged (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest
-// block.
+// Blocks that compute prepared buffers share groups with such blocks alone. A step that would make two groups depend
+// on each other is skipped. Remaining blocks form their own groups. Groups that only serve the status or compute
+// prepared buffers are left out. A program with one group is its own task. Each task has its dimensions merged
+// (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest block.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {},
                                                const CostTable& costs = {});
 
-// The tasks of the blocks that only serve the status, which ExtractTasks leaves out. They need no search, but a
-// whole model needs them. Empty if the program is one task, which then contains them.
-absl::StatusOr<std::vector<Task>> ExtractChecks(const Program& program, const Policies& policies = {},
-                                                const CostTable& costs = {});
+// The tasks that ExtractTasks leaves out because they need no search: those that compute prepared buffers, and those
+// that only serve the status. A whole model needs them. Empty if the program is one task, which then contains them.
+absl::StatusOr<std::vector<Task>> ExtractOtherTasks(const Program& program, const Policies& policies = {},
+                                                    const CostTable& costs = {});
 
 }  // namespace kiln

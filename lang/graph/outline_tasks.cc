@@ -18,6 +18,7 @@ struct Unit {  // a child of the root
   std::vector<Id> blocks;
   std::vector<int> producers, consumers;  // units
   bool plain = true, reuses = false, in_order = true;
+  bool prepared = false;        // it is computed from constants alone
   int64_t rows = 1, whole = 1;  // number of spatial instances, and of all instances
   int group = 0;
 };
@@ -25,6 +26,7 @@ struct Unit {  // a child of the root
 struct Group {
   bool reuses = false;
   bool reduces = false;  // has a reduction without reuse, to which rows and whole refer
+  bool prepared = false;
   int64_t rows = 0, whole = 0;
   std::set<int64_t> sizes;
   std::vector<int> units;
@@ -33,7 +35,8 @@ struct Group {
 
 class Grouping {
  public:
-  explicit Grouping(const Program& program) : p_(program) {
+  explicit Grouping(const Program& program, absl::Span<const char> prepared)
+      : p_(program), prepared_(prepared) {
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) AddUnit(nest);
     Connect();
   }
@@ -70,6 +73,8 @@ class Grouping {
       unit.reuses = unit.reuses || HasReuse(p_, block);
       unit.in_order = unit.in_order && KeepsOrder(p_, block);
     }
+    unit.prepared =
+        absl::c_all_of(WrittenBuffers(p_, unit.blocks.back()), [&](Id b) { return prepared_[b] != 0; });
     for (const Iter& iter : p_.Iters(p_.block(unit.blocks.back()).iters)) {
       unit.whole *= iter.extent.Known();
       if (iter.kind == IterKind::kSpatial) unit.rows *= iter.extent.Known();
@@ -77,6 +82,7 @@ class Grouping {
     Group group;
     group.reuses = unit.reuses;
     group.reduces = !unit.plain && !unit.reuses;
+    group.prepared = unit.prepared;
     group.rows = unit.rows;
     group.whole = unit.whole;
     group.sizes = {unit.rows};
@@ -142,6 +148,7 @@ class Grouping {
 
   bool CanMerge(int a, int b) const {
     const Group &x = groups_[a], &y = groups_[b];
+    if (x.prepared != y.prepared) return false;
     if (x.reuses && !y.plain()) return false;
     if (y.reuses && !x.plain()) return false;
     if (x.reduces && y.reduces && (x.rows != y.rows || x.whole != y.whole)) return false;
@@ -175,10 +182,12 @@ class Grouping {
   void JoinOnlyConsumer(int group) {
     if (!groups_[group].plain()) return;
     const std::set<int> consumers = ConsumersOf(group);
-    if (consumers.size() == 1) Merge(*consumers.begin(), group, false);
+    if (consumers.size() != 1 || groups_[*consumers.begin()].prepared != groups_[group].prepared) return;
+    Merge(*consumers.begin(), group, false);
   }
 
   const Program& p_;
+  const absl::Span<const char> prepared_;
   std::vector<Unit> units_;
   std::vector<Group> groups_;  // by their first unit
 };
@@ -213,30 +222,34 @@ std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
   return name;
 }
 
-// The groups of a program, and those of them that only serve the status.
+// The groups of a program: those that a search is for, and the others.
 struct Groups {
-  std::vector<std::vector<Id>> tasks, checks;
+  std::vector<std::vector<Id>> tasks, others;
+  std::vector<char> prepared;  // PreparedBuffers
   bool IsOne() const { return tasks.size() <= 1; }
 };
 
 Groups GroupsOf(const Program& program) {
-  Groups groups;
+  Groups groups{.tasks = {}, .others = {}, .prepared = PreparedBuffers(program)};
   const std::set<Id> checks = StatusBlocks(program);
-  for (std::vector<Id>& group : Grouping(program).Run()) {
-    const bool only_checks = absl::c_all_of(group, [&](Id block) { return checks.contains(block); });
-    (only_checks ? groups.checks : groups.tasks).push_back(std::move(group));
-  }
+  const auto needs_no_search = [&](Id block) {
+    return checks.contains(block) ||
+           absl::c_all_of(WrittenBuffers(program, block), [&](Id b) { return groups.prepared[b] != 0; });
+  };
+  for (std::vector<Id>& group : Grouping(program, groups.prepared).Run())
+    (absl::c_all_of(group, needs_no_search) ? groups.others : groups.tasks).push_back(std::move(group));
   return groups;
 }
 
 absl::StatusOr<std::vector<Task>> OutlineAll(const Program& program,
                                              const std::vector<std::vector<Id>>& groups,
-                                             const Policies& policies, const CostTable& costs) {
+                                             absl::Span<const char> prepared, const Policies& policies,
+                                             const CostTable& costs) {
   std::vector<Task> tasks;
   absl::flat_hash_map<Hash128, std::vector<size_t>> known;
   std::set<std::string> names;
   for (const std::vector<Id>& blocks : groups) {
-    absl::StatusOr<Outlined> outlined = Outline(program, blocks, NameOf(program, blocks));
+    absl::StatusOr<Outlined> outlined = Outline(program, blocks, NameOf(program, blocks), prepared);
     if (!outlined.ok()) return outlined.status();
     outlined->task = MergeDims(outlined->task, policies, costs);
     std::vector<size_t>& same_hash = known[HashOf(outlined->task)];
@@ -264,16 +277,16 @@ absl::StatusOr<std::vector<Task>> OutlineAll(const Program& program,
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies,
                                                const CostTable& costs) {
   const Groups groups = GroupsOf(program);
-  if (!groups.IsOne()) return OutlineAll(program, groups.tasks, policies, costs);
+  if (!groups.IsOne()) return OutlineAll(program, groups.tasks, groups.prepared, policies, costs);
   Outlined all{{}, Blocks(program), program.parameters};
   return std::vector<Task>{Task{MergeDims(program, policies, costs), {std::move(all)}}};
 }
 
-absl::StatusOr<std::vector<Task>> ExtractChecks(const Program& program, const Policies& policies,
-                                                const CostTable& costs) {
+absl::StatusOr<std::vector<Task>> ExtractOtherTasks(const Program& program, const Policies& policies,
+                                                    const CostTable& costs) {
   const Groups groups = GroupsOf(program);
   if (groups.IsOne()) return std::vector<Task>{};
-  return OutlineAll(program, groups.checks, policies, costs);
+  return OutlineAll(program, groups.others, groups.prepared, policies, costs);
 }
 
 }  // namespace kiln

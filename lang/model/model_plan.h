@@ -2,7 +2,10 @@
 //
 // The code of a model takes three areas of memory from its caller: the parameters, the weights and the arena. The
 // weights are written once, by a prepare phase, and only read afterwards. The arena holds what one call leaves
-// for a later one; its contents mean nothing between runs.
+// for a later one; its contents mean nothing between runs. The prepare phase has a scratch area of its own.
+//
+// Calls that read constants alone run in the prepare phase. The code of other calls may have a prepare phase, too,
+// which lays out constants. The whole prepare phase goes through the calls in order.
 //
 // Plain data. plan_calls.h makes it, validator/model/ checks it, backends/model/ compiles it.
 #pragma once
@@ -16,7 +19,7 @@
 namespace kiln {
 
 struct Location {
-  enum class Area { kNone, kParameter, kArena, kWeights };
+  enum class Area { kNone, kParameter, kArena, kWeights, kScratch };
   Area area = Area::kNone;
   int64_t offset = 0;  // in bytes; of a parameter: its position in Program::parameters
   int64_t bytes = 0;
@@ -27,17 +30,18 @@ inline constexpr int64_t kModelAlignment = 64;
 
 struct ModelCall {
   int task = 0;                            // position in the list of tasks
+  bool prepares = false;                   // whether it runs in the prepare phase
   std::vector<Id> blocks = {};             // of the model: what the call computes
   std::vector<Id> buffers = {};            // of the model, one for each parameter of the task
-  std::vector<char> read_by_prepare = {};  // by parameter: true if only the prepare phase reads it
-  std::vector<Location> prepared = {};     // what the call's prepare phase writes, in the weights
-  Location workspace = {};                 // scratch memory during the call, in the arena
+  std::vector<char> read_by_prepare = {};  // by parameter: 1 if only the prepare phase of the code reads it
+  std::vector<Location> prepared = {};     // what the prepare phase of the code writes, in the weights
+  Location workspace = {};                 // scratch memory during the call, in the arena or the scratch area
 };
 
 struct ModelPlan {
   std::vector<ModelCall> calls = {};   // in the order in which they run
-  std::vector<Location> buffers = {};  // by buffer of the model; kNone if no call needs it at run time
-  int64_t arena_bytes = 0, weights_bytes = 0;
+  std::vector<Location> buffers = {};  // by buffer of the model; kNone if it has no place of its own
+  int64_t arena_bytes = 0, weights_bytes = 0, scratch_bytes = 0;
 };
 
 }  // namespace kiln

@@ -11,8 +11,6 @@
 namespace kiln {
 namespace {
 
-bool IsCrossing(const Program& model, Id buffer) { return model.buffers[buffer].role == Role::kTemporary; }
-
 bool IsWritten(const Task& task, size_t parameter) {
   return task.program.buffers[task.program.parameters[parameter]].role == Role::kOutput;
 }
@@ -25,6 +23,11 @@ std::vector<ModelCall> CallsInProgramOrder(const Program& model, const std::vect
   for (size_t t = 0; t < tasks.size(); ++t) {
     for (const Outlined& place : tasks[t].occurrences)
       calls.push_back({.task = static_cast<int>(t), .blocks = place.blocks, .buffers = place.boundary});
+  }
+  const std::vector<char> prepared = PreparedBuffers(model);
+  for (ModelCall& call : calls) {
+    call.prepares =
+        absl::c_all_of(WrittenBuffers(model, call.blocks.back()), [&](Id b) { return prepared[b] != 0; });
   }
   absl::c_sort(calls, [&](const ModelCall& a, const ModelCall& b) {
     return position[a.blocks.back()] < position[b.blocks.back()];
@@ -71,7 +74,8 @@ absl::StatusOr<std::vector<ModelCall>> Sorted(const Program& model, const std::v
 
 class Areas {
  public:
-  Areas(const Program& model, ModelPlan& plan) : model_(model), plan_(plan) {}
+  Areas(const Program& model, ModelPlan& plan)
+      : model_(model), plan_(plan), prepared_(PreparedBuffers(model)) {}
 
   void Place(absl::Span<const TaskNeeds> needs) {
     plan_.buffers.resize(model_.buffers.size());
@@ -81,7 +85,8 @@ class Areas {
         plan_.buffers[id] = {Location::Area::kParameter, static_cast<int64_t>(i), BytesOf(model_, id)};
     }
     for (ModelCall& call : plan_.calls) PlaceWeights(call, needs[call.task]);
-    PlaceArena(needs);
+    plan_.arena_bytes = PlaceLiving(Location::Area::kArena, needs);
+    plan_.scratch_bytes = PlaceLiving(Location::Area::kScratch, needs);
   }
 
  private:
@@ -96,35 +101,41 @@ class Areas {
     call.read_by_prepare.resize(call.buffers.size());
     for (const int64_t bytes : needs.prepared) call.prepared.push_back(NextWeights(bytes));
     for (size_t i = 0; i < call.buffers.size(); ++i) {
-      Location& location = plan_.buffers[call.buffers[i]];
-      if (model_.buffers[call.buffers[i]].role == Role::kConstant && !call.read_by_prepare[i] &&
-          location.area == Location::Area::kNone) {
-        location = NextWeights(BytesOf(model_, call.buffers[i]));
-      }
+      const Id buffer = call.buffers[i];
+      const bool is_constant = model_.buffers[buffer].role == Role::kConstant || prepared_[buffer] != 0;
+      const bool at_run_time = !call.prepares && !call.read_by_prepare[i];
+      if (is_constant && at_run_time && plan_.buffers[buffer].area == Location::Area::kNone)
+        plan_.buffers[buffer] = NextWeights(BytesOf(model_, buffer));
     }
   }
 
-  void PlaceArena(absl::Span<const TaskNeeds> needs) {
+  // Places buffers between calls and workspaces in the arena, or what lives in the prepare phase alone in the
+  // scratch area. Returns the size of the area.
+  int64_t PlaceLiving(Location::Area area, absl::Span<const TaskNeeds> needs) {
+    const bool scratch = area == Location::Area::kScratch;
     std::vector<Lifetime> lifetimes;
     std::vector<Location*> locations;
     for (const auto& [buffer, lifetime] : LifetimesOf(model_, plan_)) {
+      if ((prepared_[buffer] != 0) != scratch || plan_.buffers[buffer].area == Location::Area::kWeights)
+        continue;
       lifetimes.push_back(lifetime);
       locations.push_back(&plan_.buffers[buffer]);
     }
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
       const int64_t bytes = needs[plan_.calls[c].task].workspace;
-      if (bytes == 0) continue;
+      if (bytes == 0 || plan_.calls[c].prepares != scratch) continue;
       lifetimes.push_back({bytes, static_cast<int>(c), static_cast<int>(c)});
       locations.push_back(&plan_.calls[c].workspace);
     }
     const Arena arena = PlaceLifetimes(lifetimes);
     for (size_t i = 0; i < lifetimes.size(); ++i)
-      *locations[i] = {Location::Area::kArena, arena.offsets[i], lifetimes[i].bytes};
-    plan_.arena_bytes = arena.bytes;
+      *locations[i] = {area, arena.offsets[i], lifetimes[i].bytes};
+    return arena.bytes;
   }
 
   const Program& model_;
   ModelPlan& plan_;
+  const std::vector<char> prepared_;
 };
 
 }  // namespace
@@ -134,7 +145,7 @@ std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const Mod
   std::vector<int> known(model.buffers.size(), -1);
   for (size_t c = 0; c < plan.calls.size(); ++c) {
     for (const Id buffer : plan.calls[c].buffers) {
-      if (!IsCrossing(model, buffer)) continue;
+      if (model.buffers[buffer].role != Role::kTemporary) continue;
       if (known[buffer] < 0) {
         known[buffer] = static_cast<int>(lifetimes.size());
         lifetimes.push_back({buffer, {BytesOf(model, buffer), static_cast<int>(c), static_cast<int>(c)}});

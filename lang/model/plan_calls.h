@@ -33,7 +33,7 @@ struct TaskNeeds {
 absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
                                     absl::Span<const TaskNeeds> needs);
 
-// The lifetime of each buffer between calls.
+// The lifetime of each buffer between calls, in the arena or in the scratch area.
 std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const ModelPlan& plan);
 
 }  // namespace kiln

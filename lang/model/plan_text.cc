@@ -38,8 +38,9 @@ std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<co
     const ModelCall& call = plan.calls[c];
     std::vector<std::string> arguments;
     for (const Id buffer : call.buffers) arguments.push_back(NameOf(model, buffer));
-    absl::StrAppend(&text, "call ", c, ": ", tasks[call.task], "(", absl::StrJoin(arguments, ", "), ")");
-    if (call.workspace.area == Location::Area::kArena)
+    absl::StrAppend(&text, call.prepares ? "prepare " : "call ", c, ": ", tasks[call.task], "(",
+                    absl::StrJoin(arguments, ", "), ")");
+    if (call.workspace.area != Location::Area::kNone)
       absl::StrAppend(&text, " workspace ", call.workspace.bytes, " at ", call.workspace.offset);
     text += "\n";
   }
@@ -47,10 +48,13 @@ std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<co
 }
 
 std::string MemoryText(const Program& model, const ModelPlan& plan) {
-  std::vector<Part> arena, weights;
+  std::vector<Part> arena, weights, scratch;
   for (const auto& [buffer, life] : LifetimesOf(model, plan)) {
-    arena.push_back(PartOf(plan.buffers[buffer],
-                           absl::StrCat(NameOf(model, buffer), "  calls ", life.first, " to ", life.last)));
+    const Location& at = plan.buffers[buffer];
+    if (at.area == Location::Area::kWeights) continue;
+    (at.area == Location::Area::kScratch ? scratch : arena)
+        .push_back(
+            PartOf(at, absl::StrCat(NameOf(model, buffer), "  calls ", life.first, " to ", life.last)));
   }
   for (size_t b = 0; b < plan.buffers.size(); ++b) {
     if (plan.buffers[b].area == Location::Area::kWeights)
@@ -58,13 +62,15 @@ std::string MemoryText(const Program& model, const ModelPlan& plan) {
   }
   for (size_t c = 0; c < plan.calls.size(); ++c) {
     const ModelCall& call = plan.calls[c];
-    if (call.workspace.area == Location::Area::kArena)
-      arena.push_back(PartOf(call.workspace, absl::StrCat("workspace of call ", c)));
+    if (call.workspace.area != Location::Area::kNone)
+      (call.prepares ? scratch : arena)
+          .push_back(PartOf(call.workspace, absl::StrCat("workspace of call ", c)));
     for (const Location& at : call.prepared)
       weights.push_back(PartOf(at, absl::StrCat("prepared for call ", c)));
   }
   return absl::StrCat(PartsText("arena", plan.arena_bytes, std::move(arena)),
-                      PartsText("weights", plan.weights_bytes, std::move(weights)));
+                      PartsText("weights", plan.weights_bytes, std::move(weights)),
+                      PartsText("scratch of the prepare phase", plan.scratch_bytes, std::move(scratch)));
 }
 
 }  // namespace kiln

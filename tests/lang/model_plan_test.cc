@@ -1,7 +1,7 @@
 // Plans of models: calls in order, and an arena in which nothing that is alive overlaps.
 #include <gmock/gmock.h>
 
-#include <cstring>
+#include <map>
 
 #include "absl/strings/str_cat.h"
 #include "lang/base/random.h"
@@ -87,15 +87,68 @@ TEST(PlanCalls, OrdersCallsAndKeepsWhatALaterCallReads) {
   EXPECT_THAT(MemoryText(model, plan), HasSubstr("weights 3072 bytes\n  0 .. 1024  w1\n"));
 }
 
+// y = x * transposed(w), z = x * (y * 2 with the scale s repeated).
+Program WithWorkOnConstants() {
+  Builder b("net");
+  const Id x = b.Input("x", kF32, {8, 16}), w = b.Constant("w", kF32, {16, 16}),
+           s = b.Constant("s", kF32, {16});
+  const Id t = b.Temporary("t", kF32, {16, 16}), h = b.Temporary("h", kF32, {8, 16});
+  const Id repeated = b.Temporary("repeated", kF32, {8, 16}), y = b.Output("y", kF32, {8, 16});
+  const Id v = b.Input("v", kF32, {16, 16});
+  b.Compute("transpose", {{"i", 16}, {"j", 16}}, {t, {i, j}}, b.Load(w, {j, i}));
+  b.Reduce("dense", {{"i", 8}, {"j", 16}, {"k", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {h, {i, j}},
+           b.Mul(b.Load(x, {i, k}), b.Load(t, {k, j})));
+  b.Compute("repeat", {{"i", 8}, {"j", 16}}, {repeated, {i, j}}, b.Load(s, {j}));
+  const Id scaled = b.Temporary("scaled", kF32, {8, 16});
+  b.Compute("scale", {{"i", 8}, {"j", 16}}, {scaled, {i, j}},
+            b.Mul(b.Load(h, {i, j}), b.Load(repeated, {i, j})));
+  b.Reduce("dense2", {{"i", 8}, {"j", 16}, {"k", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i, j}},
+           b.Mul(b.Load(scaled, {i, k}), b.Load(v, {k, j})));
+  return b.Finish();
+}
+
+TEST(PlanCalls, WorkOnConstantsRunsOnceUnlessItOnlyRepeatsThem) {
+  const Program model = WithWorkOnConstants();
+  std::vector<Task> tasks = ExtractTasks(model).value();
+  const std::vector<Task> others = ExtractOtherTasks(model).value();
+  tasks.insert(tasks.end(), others.begin(), others.end());
+  const ModelPlan plan = PlanCalls(model, tasks, std::vector<TaskNeeds>(tasks.size())).value();
+  std::vector<std::string> names;
+  for (const Task& task : tasks) names.push_back(task.program.name);
+  EXPECT_EQ(CallsText(model, plan, names),
+            "prepare 0: net_transpose(w, t)\n"
+            "call 1: net_dense(x, t, s, scaled)\n"
+            "call 2: net_dense2(scaled, v, y)\n");
+  EXPECT_THAT(ToString(tasks[0].program), HasSubstr("buffer t: f32[16, 16] constant"));
+}
+
+TEST(PlanCalls, WhatPrepareAloneReadsIsInItsScratchArea) {
+  const Program model = WithWorkOnConstants();
+  std::vector<Task> tasks = ExtractTasks(model).value();
+  const std::vector<Task> others = ExtractOtherTasks(model).value();
+  tasks.insert(tasks.end(), others.begin(), others.end());
+  std::vector<TaskNeeds> needs(tasks.size());
+  needs[0] = {.prepared = {1024}, .read_by_prepare = {0, 1, 0, 0}};
+  const ModelPlan plan = PlanCalls(model, tasks, needs).value();
+  EXPECT_EQ(MemoryText(model, plan),
+            "arena 512 bytes\n"
+            "  0 .. 512  scaled  calls 1 to 2\n"
+            "weights 1088 bytes\n"
+            "  0 .. 1024  prepared for call 1\n"
+            "  1024 .. 1088  s\n"
+            "scratch of the prepare phase 1024 bytes\n"
+            "  0 .. 1024  t  calls 0 to 1\n");
+}
+
 // Runs the calls one by one with the interpreter, in one arena that is filled with NaN first.
 class PlanRun {
  public:
   PlanRun(const Program& model, const ModelPlan& plan, const std::vector<Task>& tasks)
-      : model_(model),
-        plan_(plan),
-        tasks_(tasks),
-        arena_(plan.arena_bytes, '\xff'),
-        bytes_(model.buffers.size()) {}
+      : model_(model), plan_(plan), tasks_(tasks), bytes_(model.buffers.size()) {
+    areas_[Location::Area::kArena] = std::string(plan.arena_bytes, '\xff');
+    areas_[Location::Area::kWeights] = std::string(plan.weights_bytes, '\xff');
+    areas_[Location::Area::kScratch] = std::string(plan.scratch_bytes, '\xff');
+  }
 
   // The bytes of each result; empty if an assertion fails.
   std::vector<std::string> Run(const std::vector<std::string>& inputs) {
@@ -103,8 +156,11 @@ class PlanRun {
     for (const Id id : model_.parameters) {
       if (IsGiven(model_.buffers[id].role)) bytes_[id] = inputs[next++];
     }
-    for (const ModelCall& call : plan_.calls) {
-      if (!RunCall(call)) return {};
+    for (const bool prepares : {true, false}) {
+      for (const ModelCall& call : plan_.calls) {
+        if (call.prepares == prepares && !RunCall(call)) return {};
+      }
+      areas_[Location::Area::kScratch].assign(plan_.scratch_bytes, '\xff');
     }
     std::vector<std::string> results;
     for (const Id id : model_.parameters) {
@@ -114,7 +170,10 @@ class PlanRun {
   }
 
  private:
-  bool IsInArena(Id buffer) const { return plan_.buffers[buffer].area == Location::Area::kArena; }
+  // The memory of a buffer between calls; null for a parameter.
+  std::string* AreaOf(Id buffer) {
+    return model_.buffers[buffer].role == Role::kTemporary ? &areas_.at(plan_.buffers[buffer].area) : nullptr;
+  }
 
   bool RunCall(const ModelCall& call) {
     const Program& task = tasks_[call.task].program;
@@ -122,19 +181,21 @@ class PlanRun {
     for (size_t n = 0; n < call.buffers.size(); ++n) {
       if (task.buffers[task.parameters[n]].role == Role::kOutput) continue;
       const Location& at = plan_.buffers[call.buffers[n]];
-      inputs.push_back(IsInArena(call.buffers[n]) ? arena_.substr(at.offset, at.bytes)
-                                                  : bytes_[call.buffers[n]]);
+      const std::string* area = AreaOf(call.buffers[n]);
+      inputs.push_back(area != nullptr ? area->substr(at.offset, at.bytes) : bytes_[call.buffers[n]]);
     }
-    if (call.workspace.area == Location::Area::kArena)
-      arena_.replace(call.workspace.offset, call.workspace.bytes, std::string(call.workspace.bytes, '\xff'));
+    if (call.workspace.area != Location::Area::kNone) {
+      areas_[call.workspace.area].replace(call.workspace.offset, call.workspace.bytes,
+                                          std::string(call.workspace.bytes, '\xff'));
+    }
     const auto results = kiln::Run(task, inputs);
     if (!results.ok()) return false;
     size_t next = 0;
     for (size_t n = 0; n < call.buffers.size(); ++n) {
       if (task.buffers[task.parameters[n]].role != Role::kOutput) continue;
       const std::string& bytes = (*results)[next++];
-      if (IsInArena(call.buffers[n])) {
-        arena_.replace(plan_.buffers[call.buffers[n]].offset, bytes.size(), bytes);
+      if (std::string* area = AreaOf(call.buffers[n])) {
+        area->replace(plan_.buffers[call.buffers[n]].offset, bytes.size(), bytes);
       } else {
         bytes_[call.buffers[n]] = bytes;
       }
@@ -145,7 +206,7 @@ class PlanRun {
   const Program& model_;
   const ModelPlan& plan_;
   const std::vector<Task>& tasks_;
-  std::string arena_;
+  std::map<Location::Area, std::string> areas_;
   std::vector<std::string> bytes_;  // by buffer: of parameters
 };
 
@@ -168,7 +229,7 @@ TEST(PlanCalls, RandomModelsComputeInOneArenaWhatTheyCompute) {
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const Program model = RandomModel(seed);
     std::vector<Task> tasks = ExtractTasks(model).value();
-    const std::vector<Task> checks = ExtractChecks(model).value();
+    const std::vector<Task> checks = ExtractOtherTasks(model).value();
     tasks.insert(tasks.end(), checks.begin(), checks.end());
     RandomDice dice(Engine({seed, 2}));
     std::vector<TaskNeeds> needs(tasks.size());

@@ -22,7 +22,7 @@ const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
 std::vector<Task> TasksOf(const Program& model) {
   std::vector<Task> tasks = ExtractTasks(model).value();
-  const std::vector<Task> checks = ExtractChecks(model).value();
+  const std::vector<Task> checks = ExtractOtherTasks(model).value();
   tasks.insert(tasks.end(), checks.begin(), checks.end());
   return tasks;
 }
@@ -129,6 +129,8 @@ std::vector<Fault> FaultsOfCalls() {
 
 std::vector<Fault> FaultsOfMemory() {
   return {
+      {"a call runs in the prepare phase", "in the wrong area",
+       [](Model& m) { m.plan.calls[1].prepares = true, m.plan.calls[1].workspace = {}; }},
       {"h1 and h2 share memory", "overlap",
        [](Model& m) { m.plan.buffers[m.h2].offset = m.plan.buffers[m.h1].offset; }},
       {"h2 lies half in h1", "overlap",
@@ -169,7 +171,7 @@ std::vector<Fault> FaultsOfMemory() {
       {"what is prepared lies in the arena", "is not in the weights",
        [](Model& m) { m.plan.calls[0].prepared[0].area = Area::kArena; }},
       {"the weights are too small", "lies at", [](Model& m) { m.plan.weights_bytes -= 64; }},
-      {"an input is left to the prepare phase", "leaves",
+      {"an input is left to the prepare phase", "and it is no constant",
        [](Model& m) { m.plan.calls[1].read_by_prepare[0] = 1; }},
       {"a prepared constant is read at run time", "not in the weights",
        [](Model& m) { m.plan.calls[0].read_by_prepare[1] = 0; }},

@@ -64,8 +64,10 @@ class Replay {
   Replay(const Program& model, const ModelPlan& plan)
       : p_(model),
         plan_(plan),
-        owners_(std::max<int64_t>(plan.arena_bytes, 0)),
+        arena_(std::max<int64_t>(plan.arena_bytes, 0)),
+        scratch_(std::max<int64_t>(plan.scratch_bytes, 0)),
         call_of_(model.nodes.size(), -1),
+        writer_(model.buffers.size(), -1),
         written_(model.buffers.size(), -1) {}
 
   absl::StatusOr<ModelPlanReport> Run() {
@@ -127,6 +129,7 @@ class Replay {
         if (!writers[b].contains(user)) exchanges_[user].reads.insert(b);
       }
       for (const int writer : writers[b]) {
+        writer_[b] = writer;
         users[b].erase(writer);
         if (!users[b].empty() || p_.buffers[b].role != Role::kTemporary) exchanges_[writer].writes.insert(b);
       }
@@ -155,13 +158,37 @@ class Replay {
   // A constant that is part of the code of its task.
   bool HasBytes(Id buffer) const { return p_.buffers[buffer].data != kNone; }
 
+  // True if the prepare phase computes the buffer.
+  bool IsPrepared(Id buffer) const {
+    return writer_[buffer] >= 0 && plan_.calls[writer_[buffer]].prepares &&
+           p_.buffers[buffer].role == Role::kTemporary;
+  }
+
   absl::Status CheckPart(const Location& part, absl::string_view what) const {
-    const int64_t size = part.area == Area::kArena ? plan_.arena_bytes : plan_.weights_bytes;
+    const int64_t size = part.area == Area::kArena     ? plan_.arena_bytes
+                         : part.area == Area::kScratch ? plan_.scratch_bytes
+                                                       : plan_.weights_bytes;
     if (part.offset < 0 || part.bytes < 0 || part.bytes > size - part.offset)
       return Wrong(what, " lies at ", part.offset, " to ", part.offset + part.bytes, " of ", size, " bytes");
     if (part.offset % kModelAlignment != 0)
       return Wrong(what, " lies at ", part.offset, ", which is not aligned");
     return absl::OkStatus();
+  }
+
+  // Whether a buffer may lie in an area: the arena is for what runs write, weights and scratch for what the prepare
+  // phase writes.
+  bool Suits(Id buffer, Area area) const {
+    const Role role = p_.buffers[buffer].role;
+    switch (area) {
+      case Area::kArena:
+        return role == Role::kTemporary && !IsPrepared(buffer);
+      case Area::kScratch:
+        return IsPrepared(buffer);
+      case Area::kWeights:
+        return role == Role::kConstant || IsPrepared(buffer);
+      default:
+        return false;
+    }
   }
 
   // Buffers have places of their size and kind, and parts of the weights do not overlap.
@@ -178,26 +205,36 @@ class Replay {
         if (!is_it) return Wrong(Name(b), " is not parameter ", at.offset);
         continue;
       }
-      const Role wanted = at.area == Area::kWeights ? Role::kConstant : Role::kTemporary;
-      if (p_.buffers[b].role != wanted) return Wrong(Name(b), " lies in the wrong area");
+      if (!Suits(b, at.area)) return Wrong(Name(b), " lies in the wrong area");
       if (auto status = CheckPart(at, Name(b)); !status.ok()) return status;
       if (at.area == Area::kWeights) weights.push_back({at, Name(b)});
     }
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
-      const ModelCall& call = plan_.calls[c];
-      for (const Location& at : call.prepared) {
-        const std::string what = absl::StrCat("what is prepared for call ", c);
-        if (at.area != Area::kWeights) return Wrong(what, " is not in the weights");
-        if (auto status = CheckPart(at, what); !status.ok()) return status;
-        weights.push_back({at, what});
-      }
-      if (call.workspace.area == Area::kNone) continue;
-      const std::string what = absl::StrCat("the workspace of call ", c);
-      if (call.workspace.area != Area::kArena) return Wrong(what, " is not in the arena");
-      if (auto status = CheckPart(call.workspace, what); !status.ok()) return status;
+      if (auto status = CheckOwnAreas(static_cast<int>(c), &weights); !status.ok()) return status;
     }
     return CheckDisjoint(weights);
   }
+
+  // The memory that a call has for itself.
+  absl::Status CheckOwnAreas(int c, std::vector<std::pair<Location, std::string>>* weights) const {
+    const ModelCall& call = plan_.calls[c];
+    for (const Location& at : call.prepared) {
+      const std::string what = absl::StrCat("what is prepared for call ", c);
+      if (at.area != Area::kWeights) return Wrong(what, " is not in the weights");
+      if (auto status = CheckPart(at, what); !status.ok()) return status;
+      weights->push_back({at, what});
+    }
+    if (call.workspace.area == Area::kNone) return absl::OkStatus();
+    const std::string what = absl::StrCat("the workspace of call ", c);
+    if (call.workspace.area != WorkArea(call))
+      return Wrong(what, call.prepares ? " is not in the scratch area" : " is not in the arena");
+    return CheckPart(call.workspace, what);
+  }
+
+  // The area in which a call may write.
+  static Area WorkArea(const ModelCall& call) { return call.prepares ? Area::kScratch : Area::kArena; }
+  Owners& OwnersOf(Area area) { return area == Area::kArena ? arena_ : scratch_; }
+  const Owners& OwnersOf(Area area) const { return area == Area::kArena ? arena_ : scratch_; }
 
   static absl::Status CheckDisjoint(std::vector<std::pair<Location, std::string>> parts) {
     std::sort(parts.begin(), parts.end(),
@@ -236,26 +273,29 @@ class Replay {
     for (size_t i = 0; i < call.buffers.size(); ++i) {
       const Id b = call.buffers[i];
       if (!exchanges_[c].reads.contains(b)) continue;
-      const Location& at = plan_.buffers[b];
-      const Role role = p_.buffers[b].role;
-      if (role == Role::kConstant) {
-        if (!call.read_by_prepare[i] && at.area != Area::kWeights)
-          return Wrong("call ", c, " reads ", Name(b), ", which is not in the weights");
-        continue;
-      }
-      if (call.read_by_prepare[i])
-        return Wrong("call ", c, " leaves ", Name(b), " to its prepare phase, and it is no constant");
-      if (IsGiven(role) || role == Role::kOutput) {
-        if (at.area != Area::kParameter) return Wrong("call ", c, " reads ", Name(b), ", which has no place");
-        if (role == Role::kOutput && written_[b] < 0)
-          return Wrong("call ", c, " reads ", Name(b), " before it is written");
-        continue;
-      }
-      if (at.area != Area::kArena) return Wrong("call ", c, " reads ", Name(b), ", which has no place");
-      if (!owners_.OwnsAll(at.offset, at.offset + at.bytes, b))
-        return Wrong("call ", c, " reads ", Name(b),
-                     written_[b] < 0 ? " before it is written" : ", which is overwritten");
+      const std::string what = absl::StrCat("call ", c, " reads ", Name(b));
+      const bool in_prepare_phase = call.prepares || call.read_by_prepare[i] != 0;
+      const bool is_constant = p_.buffers[b].role == Role::kConstant;
+      if (in_prepare_phase && !is_constant && !IsPrepared(b))
+        return Wrong(what, " in the prepare phase, and it is no constant");
+      if (!in_prepare_phase && (is_constant || IsPrepared(b)) && plan_.buffers[b].area != Area::kWeights)
+        return Wrong(what, ", which is not in the weights");
+      if (is_constant) continue;
+      if (auto status = CheckIsThere(b, what); !status.ok()) return status;
     }
+    return absl::OkStatus();
+  }
+
+  // The buffer has a place, and all of its bytes are in it.
+  absl::Status CheckIsThere(Id b, const std::string& what) const {
+    const Location& at = plan_.buffers[b];
+    const bool is_parameter = p_.buffers[b].role != Role::kTemporary;
+    if (at.area == Area::kNone || (at.area == Area::kParameter) != is_parameter)
+      return Wrong(what, ", which has no place");
+    if (!IsGiven(p_.buffers[b].role) && written_[b] < 0) return Wrong(what, " before it is written");
+    if (at.area != Area::kArena && at.area != Area::kScratch) return absl::OkStatus();
+    if (!OwnersOf(at.area).OwnsAll(at.offset, at.offset + at.bytes, b))
+      return Wrong(what, ", which is overwritten");
     return absl::OkStatus();
   }
 
@@ -265,18 +305,23 @@ class Replay {
     const ModelCall& call = plan_.calls[c];
     std::vector<std::pair<Location, std::string>> used;
     for (const Id b : call.buffers) {
-      if (plan_.buffers[b].area == Area::kArena) used.push_back({plan_.buffers[b], Name(b)});
+      if (plan_.buffers[b].area == WorkArea(call)) used.push_back({plan_.buffers[b], Name(b)});
     }
-    if (call.workspace.area == Area::kArena)
+    if (call.workspace.area != Area::kNone)
       used.push_back({call.workspace, absl::StrCat("the workspace of call ", c)});
     if (auto status = CheckDisjoint(used); !status.ok()) return status;
-    if (call.workspace.area == Area::kArena)
-      owners_.Set(call.workspace.offset, call.workspace.offset + call.workspace.bytes, kNone);
+    if (call.workspace.area != Area::kNone)
+      OwnersOf(WorkArea(call))
+          .Set(call.workspace.offset, call.workspace.offset + call.workspace.bytes, kNone);
     for (const Id b : exchanges_[c].writes) {
       const Location& at = plan_.buffers[b];
-      const Area wanted = p_.buffers[b].role == Role::kTemporary ? Area::kArena : Area::kParameter;
-      if (at.area != wanted) return Wrong("call ", c, " writes ", Name(b), ", which has no place");
-      if (at.area == Area::kArena) owners_.Set(at.offset, at.offset + at.bytes, b);
+      const bool is_temporary = p_.buffers[b].role == Role::kTemporary;
+      if (at.area == Area::kNone || (at.area == Area::kParameter) == is_temporary)
+        return Wrong("call ", c, " writes ", Name(b), ", which has no place");
+      if (call.prepares && !is_temporary)
+        return Wrong("call ", c, " writes ", Name(b), " in the prepare phase");
+      if (at.area == Area::kArena || at.area == Area::kScratch)
+        OwnersOf(at.area).Set(at.offset, at.offset + at.bytes, b);
       written_[b] = c;
     }
     for (const Id b : exchanges_[c].reads) last_read_[b] = c;
@@ -306,9 +351,10 @@ class Replay {
 
   const Program& p_;
   const ModelPlan& plan_;
-  Owners owners_;
+  Owners arena_, scratch_;
   std::vector<int> call_of_;  // by node
-  std::vector<int> written_;  // by buffer: the call that wrote it, or -1
+  std::vector<int> writer_;   // by buffer: the call that computes it, or -1
+  std::vector<int> written_;  // by buffer: the call that wrote it so far, or -1
   std::map<Id, int> last_read_;
   std::vector<Exchange> exchanges_;  // by call
 };

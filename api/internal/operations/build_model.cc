@@ -58,7 +58,7 @@ class ModelBuild {
   // Gives each task the schedule of its fastest record, or leaves it as it is.
   absl::Status Schedule(const Target& target) {
     tasks_ = input_.tasks;
-    auto checks = ExtractChecks(input_.program, input_.policies);
+    auto checks = ExtractOtherTasks(input_.program, input_.policies);
     if (!checks.ok()) return checks.status();
     tasks_.insert(tasks_.end(), checks->begin(), checks->end());
     std::vector<RecordEntry> entries;

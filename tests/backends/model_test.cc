@@ -1,0 +1,167 @@
+// Whole models, compiled: what one library computes, and that it needs nothing but the memory of its caller.
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <thread>
+
+#include "absl/strings/str_cat.h"
+#include "backends/codegen/archive.h"
+#include "backends/model/compile_model.h"
+#include "lang/base/random.h"
+#include "lang/graph/outline.h"
+#include "lang/program/layout.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
+#include "testing/compiled/run_program.h"
+#include "testing/random_model.h"
+#include "tests/backends/workers.h"
+#include "validator/model/check_model_plan.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+BuilderPool& Builders() {
+  static auto* const pool = StartBuilders(2).release();
+  return *pool;
+}
+
+// A model as a loaded library.
+struct BuiltModel {
+  Program model;
+  ModelPlan plan;
+  Loaded library;
+};
+
+absl::StatusOr<BuiltModel> BuildModel(Program model) {
+  std::vector<Task> tasks = ExtractTasks(model).value();
+  const std::vector<Task> checks = ExtractOtherTasks(model).value();
+  tasks.insert(tasks.end(), checks.begin(), checks.end());
+  std::vector<ScheduledTask> scheduled;
+  for (const Task& task : tasks) scheduled.push_back({.program = task.program});
+  auto code = CompileTasks(scheduled, "net", Builders());
+  if (!code.ok()) return code.status();
+  auto plan = PlanCalls(model, tasks, code->needs);
+  if (!plan.ok()) return plan.status();
+  if (auto checked = CheckModelPlan(model, *plan); !checked.ok()) return checked.status();
+  auto library = LinkModel(model, *plan, *code, "net", Builders());
+  if (!library.ok()) return library.status();
+  auto loaded = Loaded::FromBytes(library->shared_object);
+  if (!loaded.ok()) return loaded.status();
+  return BuiltModel{std::move(model), *std::move(plan), *std::move(loaded)};
+}
+
+using ByTable = int(void* const*);
+
+// Memory of the caller, filled with bytes that are NaN as floats, with a guard behind it.
+class Guarded {
+ public:
+  explicit Guarded(int64_t bytes) : bytes_(bytes), memory_(bytes + kGuard, '\xff') {}
+  char* data() { return &memory_[0]; }
+  bool IsWhole() { return std::string(data() + bytes_, kGuard) == std::string(kGuard, '\xff'); }
+  std::string Text() { return {data(), static_cast<size_t>(bytes_)}; }
+
+ private:
+  static constexpr int64_t kGuard = 256;
+  int64_t bytes_;
+  Array<char> memory_;
+};
+
+struct Result {
+  int status = 0;
+  std::vector<std::string> outputs;
+};
+
+// Prepares and runs the model once with memory of its own.
+Result RunOnce(const BuiltModel& built, const std::vector<std::string>& inputs) {
+  const Program& p = built.model;
+  std::vector<std::unique_ptr<Guarded>> memory;
+  std::vector<void*> table;
+  const auto add = [&](int64_t bytes) {
+    memory.push_back(std::make_unique<Guarded>(bytes));
+    table.push_back(memory.back()->data());
+  };
+  size_t next = 0;
+  for (const Id id : p.parameters) {
+    add(BytesOf(p, id));
+    if (IsGiven(p.buffers[id].role))
+      std::memcpy(table.back(), inputs[next].data(), inputs[next].size()), ++next;
+  }
+  add(built.plan.weights_bytes);
+  add(built.plan.arena_bytes);
+  EXPECT_EQ(built.library.Get<ByTable>("net_prepare_by_table")(table.data()), 0);
+  Result result;
+  result.status = built.library.Get<ByTable>("net_by_table")(table.data());
+  for (size_t n = 0; n < memory.size(); ++n) {
+    EXPECT_TRUE(memory[n]->IsWhole()) << "array " << n;
+    if (n < p.parameters.size() && p.buffers[p.parameters[n]].role == Role::kOutput)
+      result.outputs.push_back(memory[n]->Text());
+  }
+  return result;
+}
+
+std::vector<std::string> RandomInputs(const Program& model, uint64_t seed) {
+  RandomDice dice(Engine({seed, 1}));
+  std::vector<std::string> inputs;
+  for (const Id id : model.parameters) {
+    if (!IsGiven(model.buffers[id].role)) continue;
+    std::string& bytes = inputs.emplace_back();
+    for (int64_t n = 0; n < ElementsOf(model, id); ++n) {
+      const float value = static_cast<float>(dice.Below(9)) - 4;
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+  }
+  return inputs;
+}
+
+TEST(Model, RandomModelsComputeWhatTheInterpreterComputes) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const auto built = BuildModel(RandomModel(seed));
+    ASSERT_TRUE(built.ok()) << "seed " << seed << ": " << built.status();
+    const std::vector<std::string> inputs = RandomInputs(built->model, seed);
+    const auto wanted = kiln::Run(built->model, inputs);
+
+    const Result found = RunOnce(*built, inputs);
+
+    EXPECT_EQ(found.status, wanted.ok() ? 0 : 1) << "seed " << seed;
+    if (wanted.ok()) EXPECT_EQ(found.outputs, *wanted) << "seed " << seed << "\n" << ToString(built->model);
+  }
+}
+
+TEST(Model, TwoCallersAtOnceNeedTwoArenasAndOneSetOfWeights) {
+  const auto built = BuildModel(RandomModel(7)).value();
+  const std::vector<std::string> inputs = RandomInputs(built.model, 7);
+  const Result wanted = RunOnce(built, inputs);
+  std::vector<std::thread> callers;
+  std::vector<int> wrong(2);
+  for (int caller = 0; caller < 2; ++caller) {
+    callers.emplace_back([&, caller] {
+      for (int n = 0; n < 200; ++n) wrong[caller] += RunOnce(built, inputs).outputs == wanted.outputs ? 0 : 1;
+    });
+  }
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wrong, std::vector<int>(2));
+}
+
+TEST(Model, ATaskThatCannotBeBuiltIsNamed) {
+  const Program model = RandomModel(1);
+  std::vector<ScheduledTask> tasks = {{.program = ExtractTasks(model).value()[0].program}};
+  ModelBuildOptions options;
+  options.limits.seconds = 1e-6;
+  const auto code = CompileTasks(tasks, "net", Builders(), options);
+  EXPECT_EQ(code.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(std::string(code.status().message()), HasSubstr("cannot build task " + tasks[0].program.name));
+}
+
+TEST(Archive, RefusesWhatIsNoObject) {
+  EXPECT_THAT(std::string(Archive({{"a.o",
+                                    "\x7f"
+                                    "ELFbut not really"}})
+                              .status()
+                              .message()),
+              HasSubstr("no archive: "));
+}
+
+}  // namespace
+}  // namespace kiln

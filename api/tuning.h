@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "api/building.h"
 #include "api/event.h"
 #include "api/model.h"
 #include "modules/registry.h"
@@ -40,7 +41,8 @@ struct TuneSettings {
   std::string cost_model = "trees", features = "ansor";
   std::string transfer{};  // a file that Session::Train wrote; empty: none
 
-  std::string output{};  // folder to which the best of each task is exported; empty: none
+  // Folder to which the best of each task is exported, and one library of the whole file; empty: none.
+  std::string output{};
 };
 
 // A library of this machine that computes the same as the task.
@@ -87,8 +89,9 @@ struct TuneReport {
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
   // One line for each useless module of the given space or of a plugin, with the reason.
   std::vector<std::string> warnings{};
-  std::vector<TaskResult> tasks{};  // in the order of Session::tasks()
-  std::vector<Round> rounds{};      // of the whole run, including earlier sessions
+  std::vector<TaskResult> tasks{};     // in the order of Session::tasks()
+  std::vector<Round> rounds{};         // of the whole run, including earlier sessions
+  std::optional<BuildReport> whole{};  // of a file with several calls, if TuneSettings::output is set
   // OK, or kFailedPrecondition with the reasons if tasks have no record, or kCancelled if interrupted.
   absl::Status status{};
   bool partial = false;  // some tasks have a record, others do not

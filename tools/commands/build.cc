@@ -1,6 +1,6 @@
 #include "api/json.h"
 #include "api/session.h"
-#include "api/text.h"
+#include "tools/commands/build_text.h"
 #include "tools/interrupt.h"
 #include "tools/subcommands.h"
 
@@ -13,19 +13,6 @@ struct Options {
   api::BuildSettings settings;
   bool json = false;
 };
-
-void PrintText(const api::BuildReport& report) {
-  std::vector<std::vector<std::string>> rows = {{"task", "calls", "schedule", "record", "time of one"}};
-  for (const api::BuiltTask& task : report.tasks)
-    rows.push_back({task.name, std::to_string(task.occurrences), task.schedule,
-                    task.record > 0 ? std::to_string(task.record) : "",
-                    task.seconds > 0 ? api::TimeText(task.seconds) : ""});
-  std::printf("%s", Table(rows).c_str());
-  std::printf("%d calls, arena %ld bytes (%ld alive at once), weights %ld bytes, built in %s\n", report.calls,
-              static_cast<long>(report.arena_bytes), static_cast<long>(report.alive_bytes),
-              static_cast<long>(report.weights_bytes), api::TimeText(report.seconds).c_str());
-  for (const std::string& file : report.files) std::printf("%s\n", file.c_str());
-}
 
 absl::Status Build(const Options& options) {
   api::Session session({.database = options.database, .without = options.without});

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "api/text.h"
+#include "tools/commands/build_text.h"
 #include "tools/common.h"
 
 namespace kiln::tools {
@@ -61,6 +62,9 @@ void PrintText(const api::TuneReport& report) {
     }
     for (const std::string& file : t.files) std::printf("  wrote     %s\n", file.c_str());
   }
+  if (!report.whole) return;
+  std::printf("the whole: %s\n", report.whole->name.c_str());
+  PrintText(*report.whole);
 }
 
 }  // namespace kiln::tools

@@ -82,6 +82,29 @@ Json JsonOf(const TaskResult& t) {
   return json;
 }
 
+Json JsonOf(const BuildReport& r) {
+  Json tasks = Json::array();
+  for (const BuiltTask& t : r.tasks)
+    tasks.push_back({{"name", t.name},
+                     {"hash", t.hash},
+                     {"occurrences", t.occurrences},
+                     {"schedule", t.schedule},
+                     {"record", t.record},
+                     {"seconds", t.seconds},
+                     {"assumptions", t.assumptions}});
+  return {{"file", r.file},
+          {"symbol", r.name},
+          {"target", r.target},
+          {"parameters", api::JsonOf(r.parameters)},
+          {"calls", r.calls},
+          {"arena_bytes", r.arena_bytes},
+          {"alive_bytes", r.alive_bytes},
+          {"weights_bytes", r.weights_bytes},
+          {"tasks", std::move(tasks)},
+          {"files", r.files},
+          {"seconds", r.seconds}};
+}
+
 Json JsonOf(const TaskSketches& t) {
   if (!t.status.ok()) return {{"name", t.task.name}, {"error", t.status.message()}};
   const Enumeration& space = t.sketches;
@@ -174,6 +197,7 @@ Json JsonOf(const TuneReport& r) {
                {"warnings", r.warnings},
                {"tasks", ListOf(r.tasks, [](const TaskResult& t) { return JsonOf(t); })},
                {"rounds", ListOf(r.rounds, [](const Round& round) { return JsonOf(round); })}};
+  if (r.whole) json["whole"] = JsonOf(*r.whole);
   if (!r.nothing.empty()) json["nothing"] = r.nothing;
   if (!r.resume.empty()) json["resume"] = r.resume;
   if (!r.status.ok()) json["error"] = r.status.message();
@@ -261,28 +285,7 @@ std::string ToJson(const ExportResult& r) {
                    {"files", r.files}});
 }
 
-std::string ToJson(const BuildReport& r) {
-  Json tasks = Json::array();
-  for (const BuiltTask& t : r.tasks)
-    tasks.push_back({{"name", t.name},
-                     {"hash", t.hash},
-                     {"occurrences", t.occurrences},
-                     {"schedule", t.schedule},
-                     {"record", t.record},
-                     {"seconds", t.seconds},
-                     {"assumptions", t.assumptions}});
-  return Document({{"file", r.file},
-                   {"symbol", r.name},
-                   {"target", r.target},
-                   {"parameters", JsonOf(r.parameters)},
-                   {"calls", r.calls},
-                   {"arena_bytes", r.arena_bytes},
-                   {"alive_bytes", r.alive_bytes},
-                   {"weights_bytes", r.weights_bytes},
-                   {"tasks", std::move(tasks)},
-                   {"files", r.files},
-                   {"seconds", r.seconds}});
-}
+std::string ToJson(const BuildReport& r) { return Document(JsonOf(r)); }
 
 std::string ToJson(const CheckResult& r) {
   return Document(

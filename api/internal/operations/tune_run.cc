@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/internal/libraries.h"
+#include "api/internal/operations/operations.h"
 #include "api/internal/roofline.h"
 #include "api/internal/run_text.h"
 #include "api/internal/spaces/named_space.h"
@@ -137,6 +138,7 @@ class TuneRun {
           TaskEnded{finished->name, finished->trials, finished->record, finished->seconds, finished->reason});
       report.tasks.push_back(*std::move(finished));
     }
+    if (absl::Status built = BuildWhole(&report); !built.ok()) return built;
     report.interrupted |= stopped();
     Judge(&report);
     Tell(Ended{report.run, report.interrupted});
@@ -243,6 +245,17 @@ class TuneRun {
     if (interrupted) return "interrupted before its turn";
     return absl::StrCat("the budget ended before its turn; give more ",
                         s_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", s_.trials));
+  }
+
+  // A file with several calls ends as one library, whatever was tuned.
+  absl::Status BuildWhole(TuneReport* report) const {
+    const bool is_model = c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1;
+    if (s_.output.empty() || !is_model || !c_.input.boundaries.empty() || stopped()) return absl::OkStatus();
+    auto whole = BuildModel(c_.options, c_.input, {.folder = s_.output}, c_.stop);
+    if (absl::IsCancelled(whole.status())) return absl::OkStatus();
+    if (!whole.ok()) return whole.status();
+    report->whole = *std::move(whole);
+    return absl::OkStatus();
   }
 
   static void Judge(TuneReport* report) {

@@ -16,6 +16,7 @@
 #include "backends/builder/object_cache.h"
 #include "backends/codegen/context.h"
 #include "backends/codegen/version.h"
+#include "backends/lower/lift_allocations.h"
 #include "build_info.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
@@ -83,6 +84,7 @@ class Job {
     }
     result->has_prepare = EntryPoints(program_).size() > 1;
     result->prepared = prepared_;
+    result->workspaces = workspaces_;
     result->takes_threads = object_ && object_->takes_threads;
     result->passes = passes_.str();
     if (cache) {
@@ -102,10 +104,11 @@ class Job {
 
   Hash128 Key() const {
     const MachineTarget& machine = codegen_->machine();
-    std::string key = absl::StrCat(
-        BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|", request_.contract, "|",
-        request_.policies.off, "|", request_.alignment, "|", request_.stands_alone, "|", machine.triple, "|",
-        machine.cpu, "|", machine.features, "|", machine.vector_bytes, "|", machine.l2_bytes);
+    std::string key =
+        absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|",
+                     request_.contract, "|", request_.policies.off, "|", request_.alignment, "|",
+                     request_.lifts_allocations, "|", request_.stands_alone, "|", machine.triple, "|",
+                     machine.cpu, "|", machine.features, "|", machine.vector_bytes, "|", machine.l2_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
   }
@@ -151,6 +154,7 @@ class Job {
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);
+    if (module.ok() && request_.lifts_allocations) workspaces_ = LiftAllocations(**module, program_.name);
     return module;
   }
 
@@ -193,6 +197,7 @@ class Job {
   const BuildRequest& request_;
   Program program_;
   std::vector<PreparedParam> prepared_;
+  std::vector<int64_t> workspaces_;
   std::optional<ObjectCode> object_;
   std::ostringstream passes_;
   bool printed_ = false;

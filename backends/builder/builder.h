@@ -41,6 +41,9 @@ struct BuildRequest {
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // a * b + c as one fused operation (backends/lower/lower.h)
   Policies policies = {};
+  // True: the caller gives the memory of temporaries: after the prepared ones come parameters, one for each of
+  // BuildResult::workspaces. SYMBOL_prepare does not take them.
+  bool lifts_allocations = false;
   int alignment = 64;  // in bytes, promised by callers for every pointer; 1: no promise
   // True: a shared object contains the thread pool for parallel loops and names its libraries. False: it uses
   // those of the process that loads it.
@@ -76,6 +79,7 @@ struct BuildResult {
   std::vector<std::string> outputs = {};  // one for each of BuildRequest::outputs
   bool has_prepare = false;
   std::vector<PreparedParam> prepared = {};
+  std::vector<int64_t> workspaces = {};  // bytes of each, with lifts_allocations
   bool takes_threads = false;  // whether SYMBOL_set_threads exists; known if object code was generated
   std::string passes = {};     // with print_after_all: the text after each pass
   double seconds = 0;          // time of the build, without waiting

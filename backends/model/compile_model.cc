@@ -16,7 +16,7 @@ namespace kiln {
 namespace {
 
 BuildRequest RequestFor(const ModelBuildOptions& options) {
-  BuildRequest request{.outputs = {BuildOutput::kObject}, .alignment = 1};
+  BuildRequest request{.outputs = {BuildOutput::kObject}, .lifts_allocations = true, .alignment = 1};
   request.triple = options.triple;
   request.cpu = options.cpu;
   request.features = options.features;
@@ -71,6 +71,7 @@ absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, 
     TaskNeeds& needs = all.needs.emplace_back();
     for (const PreparedParam& prepared : result.prepared)
       needs.prepared.push_back(prepared.elements * SizeOf(ParseDType(prepared.dtype).value_or(DType::kI8)));
+    needs.workspaces = result.workspaces;
     needs.read_by_prepare = ReadByPrepare(tasks[t].program);
     all.objects.push_back(result.outputs[0]);
   }

@@ -151,19 +151,18 @@ class Writer {
   void Declare() {
     if (plan_.scratch_bytes > 0)
       text_ += "  llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr\n  llvm.func @free(!llvm.ptr)\n";
-    std::map<int, size_t> arguments;
-    for (const ModelCall& call : plan_.calls) arguments[call.task] = ArgumentCount(call);
-    for (const auto& [task, count] : arguments) {
+    std::map<int, const ModelCall*> calls;
+    for (const ModelCall& call : plan_.calls) calls[call.task] = &call;
+    for (const auto& [task, call] : calls) {
       const TaskCode& code = tasks_[task];
-      const std::string type = absl::StrCat("(", Repeated(kPointer, count), ") -> i32\n");
-      absl::StrAppend(&text_, "  llvm.func @", code.symbol, type);
-      if (code.has_prepare) absl::StrAppend(&text_, "  llvm.func @", code.symbol, "_prepare", type);
+      const size_t count = call->buffers.size() + call->prepared.size();
+      const auto type = [](size_t arguments) {
+        return absl::StrCat("(", Repeated(kPointer, arguments), ") -> i32\n");
+      };
+      absl::StrAppend(&text_, "  llvm.func @", code.symbol, type(count + call->workspaces.size()));
+      if (code.has_prepare) absl::StrAppend(&text_, "  llvm.func @", code.symbol, "_prepare", type(count));
       if (code.takes_threads) absl::StrAppend(&text_, "  llvm.func @", code.symbol, "_set_threads(i32)\n");
     }
-  }
-
-  static size_t ArgumentCount(const ModelCall& call) {
-    return call.buffers.size() + call.prepared.size() + (call.workspace.area != Area::kNone ? 1 : 0);
   }
 
   void WriteRun() {
@@ -184,7 +183,7 @@ class Writer {
                                                           : run.At("%arena", at.offset));
       }
       for (const Location& at : call.prepared) arguments.push_back(run.At("%weights", at.offset));
-      if (call.workspace.area == Area::kArena) arguments.push_back(run.At("%arena", call.workspace.offset));
+      for (const Location& at : call.workspaces) arguments.push_back(run.At("%arena", at.offset));
       const std::string status = run.Call(tasks_[call.task].symbol, arguments);
       if (tasks_[call.task].has_status) run.Require(status);
     }
@@ -212,10 +211,8 @@ class Writer {
                                                         : "%null");
       }
       for (const Location& at : call.prepared) arguments.push_back(prepare.At("%weights", at.offset));
-      if (call.workspace.area == Area::kArena) arguments.emplace_back("%null");
-      if (call.workspace.area == Area::kScratch)
-        arguments.push_back(prepare.At(scratch, call.workspace.offset));
       if (code.has_prepare) prepare.Call(absl::StrCat(code.symbol, "_prepare"), arguments);
+      for (const Location& at : call.workspaces) arguments.push_back(prepare.At(scratch, at.offset));
       if (call.prepares) prepare.Call(code.symbol, arguments);
     }
     if (plan_.scratch_bytes > 0) prepare.Free(scratch);

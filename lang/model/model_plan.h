@@ -35,7 +35,7 @@ struct ModelCall {
   std::vector<Id> buffers = {};            // of the model, one for each parameter of the task
   std::vector<char> read_by_prepare = {};  // by parameter: 1 if only the prepare phase of the code reads it
   std::vector<Location> prepared = {};     // what the prepare phase of the code writes, in the weights
-  Location workspace = {};                 // scratch memory during the call, in the arena or the scratch area
+  std::vector<Location> workspaces = {};   // scratch memory during the call, in the arena or the scratch area
 };
 
 struct ModelPlan {

@@ -122,10 +122,13 @@ class Areas {
       locations.push_back(&plan_.buffers[buffer]);
     }
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
-      const int64_t bytes = needs[plan_.calls[c].task].workspace;
-      if (bytes == 0 || plan_.calls[c].prepares != scratch) continue;
-      lifetimes.push_back({bytes, static_cast<int>(c), static_cast<int>(c)});
-      locations.push_back(&plan_.calls[c].workspace);
+      ModelCall& call = plan_.calls[c];
+      if (call.prepares != scratch) continue;
+      call.workspaces.resize(needs[call.task].workspaces.size());
+      for (size_t w = 0; w < call.workspaces.size(); ++w) {
+        lifetimes.push_back({needs[call.task].workspaces[w], static_cast<int>(c), static_cast<int>(c)});
+        locations.push_back(&call.workspaces[w]);
+      }
     }
     const Arena arena = PlaceLifetimes(lifetimes);
     for (size_t i = 0; i < lifetimes.size(); ++i)

@@ -23,8 +23,8 @@ namespace kiln {
 
 // What the compiled code of a task asks for.
 struct TaskNeeds {
-  std::vector<int64_t> prepared = {};  // bytes of each array that its prepare phase writes
-  int64_t workspace = 0;               // bytes of scratch memory during a call
+  std::vector<int64_t> prepared = {};    // bytes of each array that its prepare phase writes
+  std::vector<int64_t> workspaces = {};  // bytes of each array of scratch memory during a call
   std::vector<char> read_by_prepare =
       {};  // by parameter: true if only the prepare phase reads it; empty: none
 };

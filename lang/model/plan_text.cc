@@ -40,8 +40,8 @@ std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<co
     for (const Id buffer : call.buffers) arguments.push_back(NameOf(model, buffer));
     absl::StrAppend(&text, call.prepares ? "prepare " : "call ", c, ": ", tasks[call.task], "(",
                     absl::StrJoin(arguments, ", "), ")");
-    if (call.workspace.area != Location::Area::kNone)
-      absl::StrAppend(&text, " workspace ", call.workspace.bytes, " at ", call.workspace.offset);
+    for (const Location& at : call.workspaces)
+      absl::StrAppend(&text, " workspace ", at.bytes, " at ", at.offset);
     text += "\n";
   }
   return text;
@@ -62,9 +62,8 @@ std::string MemoryText(const Program& model, const ModelPlan& plan) {
   }
   for (size_t c = 0; c < plan.calls.size(); ++c) {
     const ModelCall& call = plan.calls[c];
-    if (call.workspace.area != Location::Area::kNone)
-      (call.prepares ? scratch : arena)
-          .push_back(PartOf(call.workspace, absl::StrCat("workspace of call ", c)));
+    for (const Location& at : call.workspaces)
+      (call.prepares ? scratch : arena).push_back(PartOf(at, absl::StrCat("workspace of call ", c)));
     for (const Location& at : call.prepared)
       weights.push_back(PartOf(at, absl::StrCat("prepared for call ", c)));
   }

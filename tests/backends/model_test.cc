@@ -9,6 +9,7 @@
 #include "backends/model/compile_model.h"
 #include "lang/base/random.h"
 #include "lang/graph/outline.h"
+#include "lang/program/builder.h"
 #include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
@@ -21,6 +22,7 @@ namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 BuilderPool& Builders() {
   static auto* const pool = StartBuilders(2).release();
@@ -142,6 +144,43 @@ TEST(Model, TwoCallersAtOnceNeedTwoArenasAndOneSetOfWeights) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(wrong, std::vector<int>(2));
+}
+
+// y = relu(x * w), with 2 MiB between the product and the rectifier, twice.
+Program WithLargeTemporaries() {
+  constexpr DType kF32 = DType::kF32;
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  Builder b("net");
+  Id at = b.Input("x", kF32, {512, 4});
+  for (const char* name : {"1", "2"}) {
+    const int64_t columns = std::string(name) == "1" ? 1024 : 4, depth = std::string(name) == "1" ? 4 : 1024;
+    const Id w = b.Constant(absl::StrCat("w", name), kF32, {depth, columns});
+    const Id sums = b.Temporary(absl::StrCat("sums", name), kF32, {512, columns});
+    const Id out = b.Temporary(absl::StrCat("h", name), kF32, {512, columns});
+    b.Reduce(absl::StrCat("dense", name), {{"i", 512}, {"j", columns}, {"k", depth, IterKind::kReduction}},
+             Monoid::Kind::kSum, {sums, {i, j}}, b.Mul(b.Load(at, {i, k}), b.Load(w, {k, j})));
+    b.Compute(absl::StrCat("relu", name), {{"i", 512}, {"j", columns}}, {out, {i, j}},
+              b.Make(Op::kMax, kF32, b.Load(sums, {i, j}), b.Float(kF32, 0)));
+    at = out;
+  }
+  b.MakeOutput(at);
+  return b.Finish();
+}
+
+TEST(Model, TakesTheMemoryOfItsTemporariesFromTheArena) {
+  const Program model = WithLargeTemporaries();
+  const std::vector<Task> tasks = ExtractTasks(model).value();
+  std::vector<ScheduledTask> scheduled;
+  for (const Task& task : tasks) scheduled.push_back({.program = task.program});
+  const TaskObjects code = CompileTasks(scheduled, "net", Builders()).value();
+  for (const std::string& object : code.objects) EXPECT_THAT(object, Not(HasSubstr("malloc")));
+
+  const BuiltModel built = BuildModel(model).value();
+
+  // Both 2 MiB arrays of the first call are alive at once.
+  EXPECT_GE(built.plan.arena_bytes, 2 * 512 * 1024 * 4);
+  const std::vector<std::string> inputs = RandomInputs(model, 1);
+  EXPECT_EQ(RunOnce(built, inputs).outputs, kiln::Run(model, inputs).value());
 }
 
 TEST(Model, ATaskThatCannotBeBuiltIsNamed) {

@@ -75,7 +75,7 @@ Program Residual() {
 TEST(PlanCalls, OrdersCallsAndKeepsWhatALaterCallReads) {
   const Program model = Residual();
   const std::vector<Task> tasks = ExtractTasks(model).value();
-  const std::vector<TaskNeeds> needs(tasks.size(), {.workspace = 100});
+  const std::vector<TaskNeeds> needs(tasks.size(), {.workspaces = {100}});
   const ModelPlan plan = PlanCalls(model, tasks, needs).value();
   std::vector<std::string> names;
   for (const Task& task : tasks) names.push_back(task.program.name);
@@ -184,10 +184,8 @@ class PlanRun {
       const std::string* area = AreaOf(call.buffers[n]);
       inputs.push_back(area != nullptr ? area->substr(at.offset, at.bytes) : bytes_[call.buffers[n]]);
     }
-    if (call.workspace.area != Location::Area::kNone) {
-      areas_[call.workspace.area].replace(call.workspace.offset, call.workspace.bytes,
-                                          std::string(call.workspace.bytes, '\xff'));
-    }
+    for (const Location& at : call.workspaces)
+      areas_[at.area].replace(at.offset, at.bytes, std::string(at.bytes, '\xff'));
     const auto results = kiln::Run(task, inputs);
     if (!results.ok()) return false;
     size_t next = 0;
@@ -233,7 +231,7 @@ TEST(PlanCalls, RandomModelsComputeInOneArenaWhatTheyCompute) {
     tasks.insert(tasks.end(), checks.begin(), checks.end());
     RandomDice dice(Engine({seed, 2}));
     std::vector<TaskNeeds> needs(tasks.size());
-    for (TaskNeeds& need : needs) need.workspace = dice.Below(300);
+    for (TaskNeeds& need : needs) need.workspaces.assign(dice.Below(3), 1 + dice.Below(300));
     const ModelPlan plan = PlanCalls(model, tasks, needs).value();
     const std::vector<std::string> inputs = RandomInputs(model, seed);
     const auto wanted = kiln::Run(model, inputs);

@@ -33,7 +33,8 @@ TEST(CheckModelPlan, AcceptsPlansOfRandomModels) {
     const std::vector<Task> tasks = TasksOf(model);
     RandomDice dice(Engine({seed, 2}));
     std::vector<TaskNeeds> needs(tasks.size());
-    for (TaskNeeds& need : needs) need = {.prepared = {1 + dice.Below(100)}, .workspace = dice.Below(300)};
+    for (TaskNeeds& need : needs)
+      need = {.prepared = {1 + dice.Below(100)}, .workspaces = {1 + dice.Below(300)}};
     const ModelPlan plan = PlanCalls(model, tasks, needs).value();
     const auto report = CheckModelPlan(model, plan);
     ASSERT_TRUE(report.ok()) << "seed " << seed << ": " << report.status();
@@ -73,7 +74,7 @@ Model Planned() {
   }
   const std::vector<Task> tasks = TasksOf(m.program);
   std::vector<TaskNeeds> needs(tasks.size());
-  for (TaskNeeds& need : needs) need.workspace = 100;
+  for (TaskNeeds& need : needs) need.workspaces = {100};
   needs[0].prepared = {1024, 64};
   needs[0].read_by_prepare = {0, 1, 0};
   m.plan = PlanCalls(m.program, tasks, needs).value();
@@ -130,17 +131,17 @@ std::vector<Fault> FaultsOfCalls() {
 std::vector<Fault> FaultsOfMemory() {
   return {
       {"a call runs in the prepare phase", "in the wrong area",
-       [](Model& m) { m.plan.calls[1].prepares = true, m.plan.calls[1].workspace = {}; }},
+       [](Model& m) { m.plan.calls[1].prepares = true, m.plan.calls[1].workspaces = {}; }},
       {"h1 and h2 share memory", "overlap",
        [](Model& m) { m.plan.buffers[m.h2].offset = m.plan.buffers[m.h1].offset; }},
       {"h2 lies half in h1", "overlap",
        [](Model& m) { m.plan.buffers[m.h2].offset = m.plan.buffers[m.h1].offset + 256; }},
       {"a workspace lies in what its call reads", "overlap",
-       [](Model& m) { m.plan.calls[1].workspace.offset = m.plan.buffers[m.h1].offset; }},
+       [](Model& m) { m.plan.calls[1].workspaces[0].offset = m.plan.buffers[m.h1].offset; }},
       {"a workspace lies in what its call writes", "overlap",
-       [](Model& m) { m.plan.calls[0].workspace.offset = m.plan.buffers[m.h1].offset; }},
+       [](Model& m) { m.plan.calls[0].workspaces[0].offset = m.plan.buffers[m.h1].offset; }},
       {"a workspace lies in the weights", "is not in the arena",
-       [](Model& m) { m.plan.calls[0].workspace.area = Area::kWeights; }},
+       [](Model& m) { m.plan.calls[0].workspaces[0].area = Area::kWeights; }},
       {"the arena is too small", "lies at", [](Model& m) { m.plan.arena_bytes -= 64; }},
       {"the arena is empty", "lies at", [](Model& m) { m.plan.arena_bytes = 0; }},
       {"a buffer lies before the arena", "lies at", [](Model& m) { m.plan.buffers[m.h1].offset = -64; }},
@@ -198,9 +199,9 @@ TEST(CheckModelPlan, FindsABufferThatIsOverwrittenBeforeItsLastReader) {
   m.plan.arena_bytes = 4096;
   m.plan.buffers[m.h1].offset = 0;
   m.plan.buffers[m.h2].offset = 512;
-  for (size_t c = 0; c < m.plan.calls.size(); ++c) m.plan.calls[c].workspace.offset = 1024;
+  for (size_t c = 0; c < m.plan.calls.size(); ++c) m.plan.calls[c].workspaces[0].offset = 1024;
   ASSERT_TRUE(CheckModelPlan(m.program, m.plan).ok());
-  m.plan.calls[m.plan.calls.size() - 1].workspace.offset = 0;
+  m.plan.calls[m.plan.calls.size() - 1].workspaces[0].offset = 0;
   std::swap(m.plan.calls[2], m.plan.calls[3]);
   EXPECT_THAT(std::string(CheckModelPlan(m.program, m.plan).status().message()),
               HasSubstr("h1, which is overwritten"));

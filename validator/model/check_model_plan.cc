@@ -224,11 +224,13 @@ class Replay {
       if (auto status = CheckPart(at, what); !status.ok()) return status;
       weights->push_back({at, what});
     }
-    if (call.workspace.area == Area::kNone) return absl::OkStatus();
-    const std::string what = absl::StrCat("the workspace of call ", c);
-    if (call.workspace.area != WorkArea(call))
-      return Wrong(what, call.prepares ? " is not in the scratch area" : " is not in the arena");
-    return CheckPart(call.workspace, what);
+    for (const Location& at : call.workspaces) {
+      const std::string what = absl::StrCat("a workspace of call ", c);
+      if (at.area != WorkArea(call))
+        return Wrong(what, call.prepares ? " is not in the scratch area" : " is not in the arena");
+      if (auto status = CheckPart(at, what); !status.ok()) return status;
+    }
+    return absl::OkStatus();
   }
 
   // The area in which a call may write.
@@ -307,12 +309,10 @@ class Replay {
     for (const Id b : call.buffers) {
       if (plan_.buffers[b].area == WorkArea(call)) used.push_back({plan_.buffers[b], Name(b)});
     }
-    if (call.workspace.area != Area::kNone)
-      used.push_back({call.workspace, absl::StrCat("the workspace of call ", c)});
+    for (const Location& at : call.workspaces) used.push_back({at, absl::StrCat("a workspace of call ", c)});
     if (auto status = CheckDisjoint(used); !status.ok()) return status;
-    if (call.workspace.area != Area::kNone)
-      OwnersOf(WorkArea(call))
-          .Set(call.workspace.offset, call.workspace.offset + call.workspace.bytes, kNone);
+    for (const Location& at : call.workspaces)
+      OwnersOf(WorkArea(call)).Set(at.offset, at.offset + at.bytes, kNone);
     for (const Id b : exchanges_[c].writes) {
       const Location& at = plan_.buffers[b];
       const bool is_temporary = p_.buffers[b].role == Role::kTemporary;
@@ -338,8 +338,9 @@ class Replay {
 
   int64_t BytesAlive() const {
     std::vector<int64_t> alive(plan_.calls.size());
-    for (size_t c = 0; c < plan_.calls.size(); ++c)
-      alive[c] = plan_.calls[c].workspace.area == Area::kArena ? plan_.calls[c].workspace.bytes : 0;
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      for (const Location& at : plan_.calls[c].workspaces) alive[c] += at.area == Area::kArena ? at.bytes : 0;
+    }
     for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
       if (plan_.buffers[b].area != Area::kArena || written_[b] < 0) continue;
       const auto last = last_read_.find(b);

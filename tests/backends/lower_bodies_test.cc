@@ -187,6 +187,22 @@ TEST(LowerBodies, MergedLoopsKeepWhatLaterIterationsRead) {
 
 // --- gather
 
+// T[i, k] = Y[i, cast(Y[i, k])]: with two lanes, too, a gather reads what each lane asks for.
+TEST(LowerBodies, LanesOfAGatherReadTheirOwnElements) {
+  for (const int64_t lanes : {2, 3, 4, 5, 8, 16}) {
+    Builder b("gathers");
+    const Id Y = b.Input("Y", DType::kI32, {1, 16}), T = b.Output("T", DType::kI32, {1, lanes});
+    const IndexSum i = b.Iter(0), k = b.Iter(1);
+    b.Compute("gather", {{"i", 1}, {"k", lanes}}, {T, {i, k}},
+              b.Gather(Y, {b.Index(i), b.Cast(DType::kIndex, b.Load(Y, {i, k}))}));
+    const Program p = b.Finish();
+    const Program v = Scheduled(p, [](Schedule& s) { s.Vectorize(s.GetLoops(s.GetBlock("gather"))[1]); });
+    SCOPED_TRACE(lanes);
+    auto y = Random<int32_t>(16, 5, -3, 20);
+    ExpectAgreement(p, v, {BytesOfValues(std::vector<int32_t>(y.data(), y.data() + 16))});
+  }
+}
+
 // T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j];
 //  Z[i] = T[at[i], at[i]], with indices outside of both dimensions
 Program Gathers() {

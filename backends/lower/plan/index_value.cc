@@ -79,6 +79,7 @@ void IndexValue::AppendKey(std::vector<int64_t>& key) const {
     key.push_back(coefficient);
   }
   key.push_back(-1);
+  key.push_back(static_cast<int64_t>(lanes.size()));  // two lanes are no atom with its scale
   key.insert(key.end(), lanes.begin(), lanes.end());
   for (const PerLane& vector : vectors) {
     key.push_back(vector.atom);

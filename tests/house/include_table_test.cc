@@ -121,7 +121,7 @@ const std::vector<Row> kTable = {
      {"backends/cpu/passes/", "backends/lower/plan/", "backends/lower/passes/", "lang/base/", "lang/index/",
       "lang/program/"}, {"mlir/", "llvm/"}},
     {"backends/lower/",
-     {"backends/codegen/", "backends/lower/plan/", "backends/lower/passes/", "backends/lower/text/",
+     {"backends/cpu/passes/", "backends/codegen/", "backends/lower/plan/", "backends/lower/passes/", "backends/lower/text/",
       "backends/lower/emit/", "lang/base/", "lang/program/", "lang/analysis/", "lang/text/"}, {"mlir/", "llvm/"}},
     {"backends/builder/",
      {"backends/workers/", "backends/cpu/", "backends/cpu/passes/", "backends/codegen/", "backends/lower/",

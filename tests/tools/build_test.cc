@@ -1,0 +1,117 @@
+// Tests `kiln build`: the files of a whole model, and what a C program gets from them.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "absl/strings/str_cat.h"
+#include "test_paths.h"
+#include "tests/support/run_kiln.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+
+// y = (x * transpose(w)) * v, as two products.
+constexpr char kNet[] = R"(
+func.func @net(%x: tensor<2x3xf32>, %w: tensor<4x3xf32> {kiln.constant}, %v: tensor<4x2xf32> {kiln.constant})
+    -> tensor<2x2xf32> {
+  %z = arith.constant 0.0 : f32
+  %te = tensor.empty() : tensor<3x4xf32>
+  %t = linalg.transpose ins(%w : tensor<4x3xf32>) outs(%te : tensor<3x4xf32>) permutation = [1, 0]
+  %he = tensor.empty() : tensor<2x4xf32>
+  %hi = linalg.fill ins(%z : f32) outs(%he : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %h = linalg.matmul ins(%x, %t : tensor<2x3xf32>, tensor<3x4xf32>) outs(%hi : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %ye = tensor.empty() : tensor<2x2xf32>
+  %yi = linalg.fill ins(%z : f32) outs(%ye : tensor<2x2xf32>) -> tensor<2x2xf32>
+  %y = linalg.matmul ins(%h, %v : tensor<2x4xf32>, tensor<4x2xf32>) outs(%yi : tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %y : tensor<2x2xf32>
+}
+)";
+
+constexpr char kCaller[] = R"(
+#include <stdio.h>
+#include <stdlib.h>
+#include "net.h"
+int main(void) {
+  float x[6], w[12], v[8], y[4];
+  for (int i = 0; i < 6; ++i) x[i] = i - 2;
+  for (int i = 0; i < 12; ++i) w[i] = i % 5;
+  for (int i = 0; i < 8; ++i) v[i] = 3 - i;
+  const void* constants[] = {w, v};
+  void* weights = aligned_alloc(NET_ALIGNMENT, NET_WEIGHTS_BYTES);
+  void* arena = aligned_alloc(NET_ALIGNMENT, NET_ARENA_BYTES);
+  if (net_prepare(constants, weights) != 0) return 2;
+  for (int i = 0; i < 12; ++i) w[i] = -1;  /* the constants are needed no longer */
+  for (int i = 0; i < 8; ++i) v[i] = -1;
+  if (net(weights, x, y, arena) != 0) return 3;
+  for (int i = 0; i < 4; ++i) printf("%g ", y[i]);
+  return 0;
+}
+)";
+
+TEST(Build, ACProgramPreparesTheWeightsOnceAndCallsTheModel) {
+  const TemporaryFolder folder;
+  const Ran built = RunKiln(
+      {"build", folder.Write("net.mlir", kNet), "-o", folder / "out", "--db", folder / "none.db", "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_EQ(built.json()["symbol"], "net");
+  EXPECT_EQ(built.json()["calls"], 3);  // two products, and the transposition in the prepare phase
+  EXPECT_EQ(built.json()["tasks"][0]["schedule"], "untuned");
+
+  folder.Write("use.c", kCaller);
+  const std::string line =
+      absl::StrCat("cd ", folder.path(), " && cc -std=c11 -Wall -Wextra -Werror -Iout use.c out/net.a",
+                   " -lm -o use && ./use > said.txt");
+  ASSERT_EQ(std::system(line.c_str()), 0);
+
+  float w[12], h[8], y[4] = {};
+  for (int i = 0; i < 12; ++i) w[i] = static_cast<float>(i % 5);
+  for (int r = 0; r < 2; ++r) {
+    for (int c = 0; c < 4; ++c) {
+      h[r * 4 + c] = 0;
+      for (int k = 0; k < 3; ++k) h[r * 4 + c] += static_cast<float>(r * 3 + k - 2) * w[c * 3 + k];
+      for (int o = 0; o < 2; ++o) y[r * 2 + o] += h[r * 4 + c] * static_cast<float>(3 - c * 2 - o);
+    }
+  }
+  EXPECT_EQ(ReadText(folder / "said.txt"), absl::StrCat(y[0], " ", y[1], " ", y[2], " ", y[3], " "));
+}
+
+TEST(Build, ForAnotherMachineThereIsAStaticLibrary) {
+  const TemporaryFolder folder;
+  const Ran built = RunKiln({"build", folder.Write("net.mlir", kNet), "-o", folder / "out", "--db",
+                             folder / "none.db", "--target", "x86-64-v3", "--name", "other", "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  std::vector<std::string> files = built.json()["files"];
+  EXPECT_THAT(files, ElementsAre(EndsWith("other.h"), EndsWith("other.a"), EndsWith("other.mlir"),
+                                 EndsWith("other.trace")));
+  EXPECT_FALSE(std::filesystem::exists(folder / "out/other.so"));
+}
+
+TEST(Build, SaysWhatItCannotDo) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet);
+  const Ran target = RunKiln({"build", net, "--target", "vax"});
+  EXPECT_EQ(target.exit_code, 2);
+  EXPECT_THAT(target.err, HasSubstr("vax"));
+  const Ran place = RunKiln({"build", net, "-o", "/proc/none", "--db", folder / "none.db"});
+  EXPECT_EQ(place.exit_code, 1);
+  EXPECT_THAT(place.err, HasSubstr("cannot write /proc/none"));
+  const Ran file = RunKiln({"build", folder / "missing.mlir"});
+  EXPECT_EQ(file.exit_code, 1);
+  EXPECT_THAT(file.err, HasSubstr("there is no such file"));
+}
+
+TEST(Build, TuneEndsWithTheWhole) {
+  const TemporaryFolder folder;
+  const Ran tuned = RunKiln({"tune", folder.Write("net.mlir", kNet), "--trials", "4", "--quiet", "--db",
+                             folder / "kiln.db", "-o", folder / "out", "--json"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_EQ(tuned.json()["whole"]["tasks"][0]["schedule"], "record");
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
+}
+
+}  // namespace
+}  // namespace kiln

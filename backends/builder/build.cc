@@ -86,6 +86,7 @@ class Job {
     result->prepared = prepared_;
     result->workspaces = workspaces_;
     result->takes_threads = object_ && object_->takes_threads;
+    result->has_table = object_ && HasTable();
     result->passes = passes_.str();
     if (cache) {
       if (const absl::Status kept = cache->Keep(Key(), Encode(*result)); !kept.ok())
@@ -104,11 +105,11 @@ class Job {
 
   Hash128 Key() const {
     const MachineTarget& machine = codegen_->machine();
-    std::string key =
-        absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|",
-                     request_.contract, "|", request_.policies.off, "|", request_.alignment, "|",
-                     request_.lifts_allocations, "|", request_.stands_alone, "|", machine.triple, "|",
-                     machine.cpu, "|", machine.features, "|", machine.vector_bytes, "|", machine.l2_bytes);
+    std::string key = absl::StrCat(
+        BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|", request_.contract, "|",
+        request_.policies.off, "|", request_.alignment, "|", request_.lifts_allocations, "|",
+        request_.stands_alone, "|", request_.table_above, "|", machine.triple, "|", machine.cpu, "|",
+        machine.features, "|", machine.vector_bytes, "|", machine.l2_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
   }
@@ -138,7 +139,7 @@ class Job {
     }
     auto object = Object();
     if (!object.ok()) return object.status();
-    return LinkKernel(program_, *object_, request_.stands_alone);
+    return LinkKernel(program_, *object_, request_.stands_alone, HasTable());
   }
 
   LowerOptions Lowering() const {
@@ -184,12 +185,17 @@ class Job {
   }
 
   CodegenOptions Options() {
-    CodegenOptions options = CodegenFor(program_);
+    CodegenOptions options = CodegenFor(program_, HasTable());
     options.policies = request_.policies;
     for (EntryPoint& entry : options.entries) entry.alignment = request_.alignment;
     if (printing()) options.print_after_all = &passes_;
     printed_ = true;
     return options;
+  }
+
+  // Called after lowering, which says what is prepared.
+  bool HasTable() const {
+    return static_cast<int64_t>(program_.parameters.size() + prepared_.size()) > request_.table_above;
   }
 
   bool printing() const { return request_.print_after_all && !printed_; }

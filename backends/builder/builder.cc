@@ -14,15 +14,16 @@ struct BuildFields {
       visit(value.seconds, value.bytes);
     } else if constexpr (std::is_same_v<T, BuildRequest>) {
       visit(value.program, value.module, value.entries, value.symbol, value.outputs, value.contract,
-            value.policies.off, value.lifts_allocations, value.alignment, value.stands_alone, value.triple,
-            value.cpu, value.features, value.print_after_all, value.limits, value.object_folder,
-            value.cache_key);
+            value.policies.off, value.lifts_allocations, value.alignment, value.stands_alone,
+            value.table_above, value.triple, value.cpu, value.features, value.print_after_all, value.limits,
+            value.object_folder, value.cache_key);
     } else if constexpr (std::is_same_v<T, PreparedParam>) {
       visit(value.dtype, value.elements);
     } else {
       static_assert(std::is_same_v<T, BuildResult>);
       visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.workspaces,
-            value.takes_threads, value.passes, value.seconds, value.from_folder, value.remark);
+            value.takes_threads, value.has_table, value.passes, value.seconds, value.from_folder,
+            value.remark);
     }
   }
 };

@@ -5,6 +5,8 @@
 // a prepare phase, SYMBOL_prepare. Both take the program's parameters in order and then what prepare writes
 // (BuildResult::prepared), each as a bare pointer, and return 0. If loops run on threads,
 // SYMBOL_set_threads(int) sets their number, which is one at first (backends/cpu/passes/outline_parallel.h).
+// With many parameters, SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of pointers
+// (backends/codegen/table_entry.h).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +33,9 @@ struct BuildLimits {
   int64_t bytes = int64_t{2} << 30;  // memory in addition to that of the idle process
 };
 
+// A caller that passes pointers one by one need not pass more than this.
+inline constexpr int64_t kManyParameters = 64;
+
 struct BuildRequest {
   std::string program = {};  // Serialize (lang/text/serialize.h)
   // If not empty, the text of an MLIR module, which is compiled in place of a program (backends/model/driver.h).
@@ -48,6 +53,8 @@ struct BuildRequest {
   // True: a shared object contains the thread pool for parallel loops and names its libraries. False: it uses
   // those of the process that loads it.
   bool stands_alone = false;
+  // SYMBOL_by_table exists if the entry points take more parameters than this. 0: in any case.
+  int64_t table_above = kManyParameters;
   // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine.
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;
@@ -81,6 +88,7 @@ struct BuildResult {
   std::vector<PreparedParam> prepared = {};
   std::vector<int64_t> workspaces = {};  // bytes of each, with lifts_allocations
   bool takes_threads = false;  // whether SYMBOL_set_threads exists; known if object code was generated
+  bool has_table = false;      // whether SYMBOL_by_table exists
   std::string passes = {};     // with print_after_all: the text after each pass
   double seconds = 0;          // time of the build, without waiting
   bool from_folder = false;    // everything came from object_folder

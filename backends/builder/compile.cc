@@ -5,6 +5,7 @@
 
 #include "backends/codegen/link.h"
 #include "backends/codegen/pool_files.h"
+#include "backends/codegen/table_entry.h"
 #include "backends/cpu/passes/outline_parallel.h"
 
 namespace kiln {
@@ -19,15 +20,20 @@ LowerOptions LoweringFor(const MachineTarget& machine) {
   return options;
 }
 
-CodegenOptions CodegenFor(const Program& program) {
+CodegenOptions CodegenFor(const Program& program, bool table) {
   CodegenOptions options;
   for (const std::string& entry : EntryPoints(program))
-    options.entries.push_back({.name = entry, .noalias = true});
+    options.entries.push_back({.name = entry, .noalias = true, .table = table});
   return options;
 }
 
-absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object, bool stands_alone) {
-  std::vector<std::string> objects{object.bytes}, exports = EntryPoints(program);
+absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object, bool stands_alone,
+                                       bool table) {
+  const std::vector<std::string> entries = EntryPoints(program);
+  std::vector<std::string> objects{object.bytes}, exports = entries;
+  if (table) {
+    for (const std::string& entry : entries) exports.push_back(TableSymbol(entry));
+  }
   if (object.takes_threads) exports.push_back(ThreadsSymbol(exports.front()));
   const bool pool = object.takes_threads && stands_alone;
   if (pool) objects.push_back(PoolObject());

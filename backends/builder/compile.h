@@ -15,12 +15,13 @@ namespace kiln {
 LowerOptions LoweringFor(const MachineTarget& machine);
 
 // Options for compiling the program's entry points, whose buffers do not overlap.
-CodegenOptions CodegenFor(const Program& program);
+CodegenOptions CodegenFor(const Program& program, bool table = false);
 
-// Links a shared object that exports the entry points and, if loops run on threads, NAME_set_threads.
+// Links a shared object that exports the entry points, if `table` also those that take tables, and
+// NAME_set_threads if loops run on threads.
 // stands_alone: it contains the thread pool and names its libraries; otherwise it uses those of the process
 // that loads it. Errors: those of LinkShared.
 absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object,
-                                       bool stands_alone = false);
+                                       bool stands_alone = false, bool table = false);
 
 }  // namespace kiln

@@ -4,12 +4,14 @@
 
 #include <functional>
 #include <mutex>
+#include <set>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/context.h"
 #include "backends/codegen/convert_to_llvm.h"
 #include "backends/codegen/pass_printer.h"
+#include "backends/codegen/table_entry.h"
 #include "backends/cpu/passes/expand_math.h"
 #include "backends/cpu/passes/extrema.h"
 #include "backends/cpu/passes/masked_memory.h"
@@ -241,6 +243,13 @@ void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options
   module.setTargetTriple(target->getTargetTriple());
   module.setDataLayout(target->createDataLayout());
   llvm::LLVMContext& context = module.getContext();
+  std::set<std::string> exports;
+  if (!options.entries.empty()) exports.insert(ThreadsSymbol(options.entries.front().name));
+  for (const EntryPoint& entry : options.entries) {
+    if (!entry.table) continue;
+    AddTableEntry(*module.getFunction(entry.name));
+    exports.insert(TableSymbol(entry.name));
+  }
   for (llvm::Function& function : module) {
     if (function.isDeclaration()) continue;
     GiveArraysTheirType(function);
@@ -251,9 +260,8 @@ void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options
     const auto entry =
         llvm::find_if(options.entries, [&](const EntryPoint& e) { return function.getName() == e.name; });
     if (entry == options.entries.end()) {
-      if (!options.entries.empty() && function.getName() == ThreadsSymbol(options.entries.front().name))
-        continue;
-      function.setLinkage(llvm::GlobalValue::InternalLinkage);
+      if (!exports.contains(function.getName().str()))
+        function.setLinkage(llvm::GlobalValue::InternalLinkage);
       continue;
     }
     for (llvm::Argument& argument : function.args()) {

@@ -13,9 +13,9 @@
 //   kAssembly     the object's code as text
 //
 // An entry point becomes `int32_t NAME(void* ...)` with one pointer for each memref; a func without results
-// returns 0. All other functions become private to the object, except `void NAME_set_threads(int32_t)`, which
-// exists if loops run on threads; NAME is the first entry point. A memref<Nxi1> has a byte for each element
-// in scalar code but bits in vector code: use i8 in memory.
+// returns 0. All other functions become private to the object, except NAME_by_table (EntryPoint::table) and
+// `void NAME_set_threads(int32_t)`, which exists if loops run on threads; NAME is the first entry point. A
+// memref<Nxi1> has a byte for each element in scalar code but bits in vector code: use i8 in memory.
 //
 // a * b + c becomes one instruction if the module contains an fma, or fastmath<contract> on both operations.
 // The code of vector_math.h is marked so.
@@ -59,6 +59,7 @@ struct EntryPoint {
   std::string name = "";
   bool noalias = false;  // the caller promises that no two of its buffers overlap
   int alignment = 64;    // of every pointer argument, in bytes; 1 promises nothing
+  bool table = false;    // also defines NAME_by_table (table_entry.h)
 };
 
 struct CodegenOptions {

@@ -1,6 +1,7 @@
 #include "backends/export/export.h"
 
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,6 +34,7 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
                        .policies = options.policies,
                        .alignment = 1,
                        .stands_alone = true,
+                       .table_above = std::numeric_limits<int64_t>::max(),
                        .triple = options.triple,
                        .cpu = options.cpu,
                        .features = options.features,

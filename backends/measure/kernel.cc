@@ -1,6 +1,7 @@
 #include "backends/measure/kernel.h"
 
 #include "absl/strings/str_cat.h"
+#include "backends/codegen/table_entry.h"
 #include "backends/cpu/passes/outline_parallel.h"
 #include "backends/lower/lower.h"
 #include "backends/runner/data.h"
@@ -11,6 +12,8 @@
 
 namespace kiln {
 namespace {
+
+static_assert(kManyParameters <= kMaxKernelParams, "kernels with more parameters have tables");
 
 KernelParam::Role RoleOf(Role role) {
   switch (role) {
@@ -86,8 +89,10 @@ KernelObject KernelOf(const Program& program, const BuildResult& built, const st
                       const std::vector<Tolerance>& tolerances, const std::vector<DataRange>& ranges) {
   KernelObject kernel;
   kernel.shared_object = built.outputs.front();
-  kernel.symbol = symbol;
-  if (built.has_prepare) kernel.prepare_symbol = absl::StrCat(symbol, "_prepare");
+  const auto entry = [&](const std::string& name) { return built.has_table ? TableSymbol(name) : name; };
+  kernel.takes_table = built.has_table;
+  kernel.symbol = entry(symbol);
+  if (built.has_prepare) kernel.prepare_symbol = entry(absl::StrCat(symbol, "_prepare"));
   if (built.takes_threads) kernel.threads_symbol = ThreadsSymbol(symbol);
   kernel.params = ParamsOf(program, tolerances, ranges);
   kernel.heap_alignment = kHeapAlignment;

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
+#include "backends/runner/check_kernel.h"
 #include "backends/runner/compare.h"
 #include "backends/runner/data.h"
 #include "backends/runner/library_product.h"
@@ -102,26 +103,8 @@ class Child {
     if (request_.reference_kernel && !(request_.reference_kernel->seconds > 0))
       return Failure{.detail = "the time of the reference kernel must be positive"};
     for (const Loaded& kernel : kernels_) {
-      const auto& params = kernel.object->params;
-      if (params.size() > kMaxKernelParams)
-        return Failure{.detail = absl::StrCat(kernel.name, "too many parameters")};
-      for (size_t i = 0; i < params.size(); ++i) {
-        const KernelParam& param = params[i];
-        const std::string where = absl::StrCat(kernel.name, "parameter ", i);
-        const int64_t size = DTypeBytes(param.dtype);
-        if (size == 0) return Failure{.detail = absl::StrCat(where, ": unknown dtype '", param.dtype, "'")};
-        if (param.elements < 0)
-          return Failure{.detail = absl::StrCat(where, ": a negative number of elements")};
-        if (param.elements > request_.limits.bytes / size) {
-          return Failure{RunStatus::kOutOfMemory,
-                         absl::StrCat(where, " has ", param.elements, " elements of ", param.dtype,
-                                      ", but only ", request_.limits.bytes, " bytes are allowed")};
-        }
-        if (!param.data.empty() && static_cast<int64_t>(param.data.size()) != Bytes(param)) {
-          return Failure{
-              .detail = absl::StrCat(where, ": ", param.data.size(), " bytes of data for ", Bytes(param))};
-        }
-      }
+      if (const auto problem = CheckKernel(*kernel.object, limits.bytes))
+        return Failure{problem->status, kernel.name + problem->detail};
     }
     return std::nullopt;
   }
@@ -182,7 +165,7 @@ class Child {
         kernel.timed.kernel.arguments.push_back(buffer->data());
         kernel.timed.memory.emplace_back(buffer->data(), buffer->bytes());
       }
-      kernel.timed.kernel.call = CallerFor(static_cast<int>(params.size()));
+      kernel.timed.kernel.call = CallerFor(*kernel.object);
     }
     InstallFaultHandler(&buffers_, note_);
     return std::nullopt;

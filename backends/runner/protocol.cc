@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "backends/workers/wire.h"
 #include "search/outcome.h"
 
@@ -20,7 +22,9 @@ struct RunFields {
       visit(value.least, value.most, value.zero);
     } else if constexpr (std::is_same_v<T, KernelObject>) {
       visit(value.shared_object, value.symbol, value.prepare_symbol, value.threads_symbol, value.params,
-            value.heap_alignment, value.product);
+            value.heap_alignment, value.product, value.takes_table, value.fields);
+    } else if constexpr (std::is_same_v<T, KernelField>) {
+      visit(value.tag, value.bytes);
     } else if constexpr (std::is_same_v<T, LibraryProduct>) {
       visit(value.libraries, value.symbol, value.m, value.n, value.k, value.a_transposed, value.b_transposed,
             value.a, value.b, value.c);
@@ -56,11 +60,15 @@ bool RolesAreKnown(const KernelObject& kernel) {
 
 }  // namespace
 
-std::string Encode(const RunRequest& request) { return WireEncode<RunFields>(request); }
+std::string Encode(const RunRequest& request) {
+  return absl::StrCat(kRunProtocol, WireEncode<RunFields>(request));
+}
 std::string Encode(const RunResult& result) { return WireEncode<RunFields>(result); }
 
 bool Decode(const std::string& bytes, RunRequest* request) {
-  return WireDecode<RunFields>(bytes, request) && RolesAreKnown(request->kernel) &&
+  absl::string_view fields = bytes;
+  return absl::ConsumePrefix(&fields, kRunProtocol) && WireDecode<RunFields>(fields, request) &&
+         RolesAreKnown(request->kernel) &&
          std::all_of(request->peers.begin(), request->peers.end(), RolesAreKnown);
 }
 

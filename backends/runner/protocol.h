@@ -1,18 +1,26 @@
 // Converts the runner's requests and results to bytes, which travel as frames (backends/workers/frames.h)
-// between processes of one machine and one build. The format is never stored.
+// between processes of one machine. The format is never stored. A request begins with the version of the
+// format, because kiln and kiln-runner may come from different builds: add a version when fields change. What
+// a kernel of a new machine needs goes into KernelObject::fields, which needs no version:
+//
+//   fields: [{tag 1, the launches of a GPU: blocks, threads, bytes of shared memory, ..}]
 #pragma once
 
 #include <string>
 
+#include "absl/strings/string_view.h"
 #include "backends/runner/runner.h"
 
 namespace kiln {
+
+// Versions begin at 2; requests of earlier builds have none.
+inline constexpr absl::string_view kRunProtocol = "kiln-run 2\n";
 
 std::string Encode(const RunRequest& request);
 std::string Encode(const RunResult& result);
 
 // Return false, and an unspecified value, if the bytes are too short or too long, or contain a number out of
-// range.
+// range. A request of another version is refused too.
 bool Decode(const std::string& bytes, RunRequest* request);
 bool Decode(const std::string& bytes, RunResult* result);
 

@@ -2,7 +2,8 @@
 // process (main.cc) share them. Nothing here depends on programs, MLIR or LLVM.
 //
 // A kernel is a function `int f(void* p0, void* p1, ...)` in a shared object, with one bare pointer for each
-// parameter, in order (also for a scalar). It returns 0 for success. Times are in seconds.
+// parameter, in order (also for a scalar), or `int f(void* const* p)` with a table of these pointers. It
+// returns 0 for success. Times are in seconds.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace kiln {
 
-// A kernel takes at most this many parameters.
+// A kernel takes at most this many parameters one by one, and any number in a table.
 inline constexpr int kMaxKernelParams = 64;
 
 // Two values agree if |found - wanted| <= absolute + relative * |wanted|. NaN agrees with NaN, and an
@@ -53,9 +54,16 @@ struct LibraryProduct {
   uint64_t a = 0, b = 1, c = 2;                     // positions of the parameters
 };
 
+// What only some machines need, such as the list of a GPU's launches. Runners refuse tags they do not know.
+struct KernelField {
+  uint32_t tag = 0;
+  std::string bytes = {};
+};
+
 struct KernelObject {
   std::string shared_object = {};  // the bytes of an ELF shared object that needs libc and libm only
   std::string symbol = {};
+  bool takes_table = false;  // `symbol` and `prepare_symbol` take a table
   // A function with the same parameters that is called once before the kernel; it computes the prepared
   // parameters from constants.
   std::optional<std::string> prepare_symbol = {};
@@ -67,6 +75,7 @@ struct KernelObject {
   // this number on.
   int64_t heap_alignment = 0;
   std::optional<LibraryProduct> product = {};  // replaces the shared object and its symbols
+  std::vector<KernelField> fields = {};
 };
 
 // Stops timing after `after_runs` runs if the fastest took longer than `over_seconds`: more runs could not

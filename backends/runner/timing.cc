@@ -44,6 +44,10 @@ constexpr auto MakeCallers(std::index_sequence<count...>) {
   return std::array{&CallWith<count>...};
 }
 
+int CallWithTable(void* function, void* const* arguments) {
+  return reinterpret_cast<int (*)(void* const*)>(function)(arguments);
+}
+
 constexpr auto kCallers = MakeCallers(std::make_index_sequence<kMaxKernelParams + 1>());
 
 void Evict(const TimedKernel& timed) {
@@ -250,7 +254,9 @@ bool EnoughSamples(const TimingPolicy& policy, const Samples& samples, double sp
 
 }  // namespace
 
-decltype(BoundKernel::call) CallerFor(int count) { return kCallers[static_cast<size_t>(count)]; }
+decltype(BoundKernel::call) CallerFor(const KernelObject& kernel) {
+  return kernel.takes_table ? &CallWithTable : kCallers[kernel.params.size()];
+}
 
 double MonotonicSeconds() { return SecondsOf(CLOCK_MONOTONIC); }
 

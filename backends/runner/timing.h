@@ -21,8 +21,9 @@ struct BoundKernel {
   int Run() const { return call(function, arguments.data()); }
 };
 
-// The function that calls a function with `count` pointer arguments, for count in 0..kMaxKernelParams.
-decltype(BoundKernel::call) CallerFor(int count);
+// The function that calls the kernel's functions. A kernel without a table has at most kMaxKernelParams
+// parameters.
+decltype(BoundKernel::call) CallerFor(const KernelObject& kernel);
 
 struct TimedKernel {
   BoundKernel kernel;

@@ -12,6 +12,8 @@
 #include <new>
 #include <optional>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "backends/runner/child.h"
@@ -163,6 +165,12 @@ std::optional<RunResult> RunInChild(const RunRequest& request, int socket, RunNo
   return Ended(*wait_status, *note, request);
 }
 
+std::string WhyUnread(const std::string& bytes) {
+  if (absl::StartsWith(bytes, kRunProtocol)) return "the request is malformed";
+  return absl::StrCat("the request is not \"", absl::StripTrailingAsciiWhitespace(kRunProtocol),
+                      "\": kiln and kiln-runner come from different builds");
+}
+
 // Tries RestrictSystemCalls in a child process and returns its result.
 std::string TryRestriction() {
   int ends[2];
@@ -195,7 +203,7 @@ int ServeRequests(int socket, const std::string& error) {
       bytes = {};
       result = RunInChild(request, socket, new (shared) RunNote);
     } else {
-      result = RunResult{.status = RunStatus::kLoadFailed, .detail = "the request is malformed"};
+      result = RunResult{.status = RunStatus::kLoadFailed, .detail = WhyUnread(bytes)};
     }
     if (!result || !WriteFrame(socket, Encode(*result))) break;
   }

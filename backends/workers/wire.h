@@ -15,6 +15,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/strings/string_view.h"
+
 namespace kiln {
 
 template <typename Fields>
@@ -56,7 +58,7 @@ class WireWriter {
 template <typename Fields>
 class WireReader {
  public:
-  explicit WireReader(const std::string& bytes) : bytes_(bytes) {}
+  explicit WireReader(absl::string_view bytes) : bytes_(bytes) {}
   template <typename... T>
   void operator()(T&... values) {
     (Get(values), ...);
@@ -81,7 +83,7 @@ class WireReader {
     uint64_t size = 0;
     Get(size);
     if (!Has(size)) return;
-    value = bytes_.substr(at_, size);
+    value = std::string(bytes_.substr(at_, size));
     at_ += size;
   }
   template <typename T>
@@ -99,7 +101,7 @@ class WireReader {
     if (has) Get(value.emplace());
   }
 
-  const std::string& bytes_;
+  absl::string_view bytes_;
   size_t at_ = 0;
   bool good_ = true;
 };
@@ -113,7 +115,7 @@ std::string WireEncode(const T& value) {
 
 // Returns false, and an unspecified value, if the bytes are too short or too long.
 template <typename Fields, typename T>
-bool WireDecode(const std::string& bytes, T* value) {
+bool WireDecode(absl::string_view bytes, T* value) {
   WireReader<Fields> reader(bytes);
   reader(*value);
   return reader.Done();

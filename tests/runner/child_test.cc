@@ -426,7 +426,7 @@ TEST(Candidate, MayHaveSixtyFourParametersAndNotOneMore) {
   ASSERT_EQ(Name(RunOne(request)), "ok");
   EXPECT_EQ(LoadElement("i64", ReadFile(request.write_reference_to).data(), 0), wanted);
   request.kernel.params.push_back({.dtype = "i64", .elements = 1});
-  EXPECT_EQ(RunOne(request).detail, "too many parameters");
+  EXPECT_EQ(RunOne(request).detail, "65 parameters, but more than 64 need a function that takes a table");
 }
 
 TEST(Request, ThatMakesNoSenseIsNotLoaded) {

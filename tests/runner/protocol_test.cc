@@ -61,6 +61,27 @@ TEST(Protocol, RefusesEveryPrefixAndWhatIsTooLong) {
   EXPECT_FALSE(Decode(bytes + "x", &request));
 }
 
+TEST(Protocol, KeepsTablesAndFieldsOfKernels) {
+  RunRequest request = FullRequest(), decoded;
+  request.kernel.takes_table = true;
+  request.peers[0].fields = {{.tag = 7, .bytes = "blocks"}};
+  ASSERT_TRUE(Decode(Encode(request), &decoded));
+  EXPECT_TRUE(decoded.kernel.takes_table);
+  ASSERT_EQ(decoded.peers[0].fields.size(), 1u);
+  EXPECT_EQ(decoded.peers[0].fields[0].tag, 7u);
+  EXPECT_EQ(decoded.peers[0].fields[0].bytes, "blocks");
+}
+
+TEST(Protocol, RefusesRequestsOfOtherVersions) {
+  const std::string bytes = Encode(FullRequest());
+  ASSERT_EQ(bytes.rfind("kiln-run 2\n", 0), 0u);
+  std::string next = bytes;
+  next[9] = '3';
+  RunRequest request;
+  EXPECT_FALSE(Decode(next, &request));
+  EXPECT_FALSE(Decode(bytes.substr(kRunProtocol.size()), &request)) << "what builds before version 2 wrote";
+}
+
 TEST(Protocol, SurvivesAnyFlippedByte) {
   const std::string bytes = Encode(FullRequest());
   for (size_t i = 0; i < bytes.size(); ++i) {

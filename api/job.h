@@ -7,7 +7,8 @@
 // The specification is one object. It must have "file", or "text" with linalg in MLIR. All other keys have
 // the names and defaults of api/tuning.h:
 //
-//   "file" or "text", "name" (of a text), "function"       what to tune
+//   "file" or "text", "name" (of a text), "function",
+//   "inputs" (a number, or names with commas)              what to tune
 //   "database", "workers"                                  where (api/session.h)
 //   "trials", "seconds", "seed"                            the budget
 //   "threads", "contract", "cold"                          how it is measured

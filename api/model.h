@@ -15,6 +15,9 @@ struct Source {
   std::string text{};      // used if `path` is empty
   std::string name{};      // name of a text, in messages and for its program; "text" if empty
   std::string function{};  // function to tune; empty: the only public one, or main
+  // Which arguments are inputs, if all others are constants: "2", the first two, or their names in the file
+  // with commas between ("x,arg3"). Empty: the file says which are constants, by the attribute kiln.constant.
+  std::string inputs{};
 };
 
 // A parameter of an exported function, in order.

@@ -49,7 +49,7 @@ struct SessionOptions {
   // take effect in Load, in sketches and in built code. Records of one setting never serve the other.
   std::string without{};
   std::string workers{};  // folder of kiln-builder and kiln-runner; empty: they are looked up
-  // Gets lines for people, such as notes about an export. Without it they are dropped.
+  // Gets lines for people, such as notes about a file or an export. Without it they are dropped.
   std::function<void(absl::string_view line)> log{};
 };
 

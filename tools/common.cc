@@ -125,6 +125,13 @@ void AddFile(CLI::App& command, api::Source* source) {
   command.add_option("FILE", source->path, "Linalg on tensors, as MLIR; - is standard input")->required();
   command.add_option("--function", source->function,
                      "Function of the file to use; by default its only public one, or main");
+  AddInputs(command, &source->inputs);
+}
+
+void AddInputs(CLI::App& command, std::string* inputs) {
+  command.add_option(
+      "--inputs", *inputs,
+      "Arguments that are inputs, if all others are constants: 2, the first two, or names, x,y");
 }
 
 void AddRecord(CLI::App& command, int64_t* id, std::string* database) {
@@ -157,6 +164,10 @@ void AddSpaceOptions(CLI::App& command, api::SpaceSettings* space) {
                   "A module of yours: FILE.cc, compiled on first use, or FILE.so; may be given several times")
       ->take_all()
       ->allow_extra_args(false);
+}
+
+void Note(absl::string_view line) {
+  std::fprintf(stderr, "kiln: %.*s\n", static_cast<int>(line.size()), line.data());
 }
 
 void NoteCores(int threads, int cores) {

@@ -55,8 +55,9 @@ std::string Table(const std::vector<std::vector<std::string>>& rows);
 
 // Adds --db, which is kiln.db by default.
 void AddDatabase(CLI::App& command, std::string* path);
-// Adds FILE and --function.
+// Adds FILE, --function and --inputs.
 void AddFile(CLI::App& command, api::Source* source);
+void AddInputs(CLI::App& command, std::string* inputs);
 // Adds ID and --db.
 void AddRecord(CLI::App& command, int64_t* id, std::string* database);
 // Adds --target, one of api::TargetNames().
@@ -67,6 +68,8 @@ void AddWithout(CLI::App& command, std::string* names);
 // Adds --space and --plugin.
 void AddSpaceOptions(CLI::App& command, api::SpaceSettings* space);
 
+// Prints a line for people on standard error; for api::SessionOptions::log.
+void Note(absl::string_view line);
 // Notes on standard error if fewer cores are available than --threads asks for.
 void NoteCores(int threads, int cores);
 

@@ -7,7 +7,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/strip.h"
 #include "api/errors.h"
 #include "backends/workers/write_all.h"
 #include "lang/base/mixer.h"
@@ -15,6 +18,8 @@
 
 namespace kiln::api {
 namespace {
+
+constexpr size_t kArgumentsOfAModel = 8;
 
 // True if there are several tasks and at least one has a reduction.
 bool IsModel(const std::vector<Task>& tasks) {
@@ -25,6 +30,29 @@ bool IsModel(const std::vector<Task>& tasks) {
     }
   }
   return false;
+}
+
+std::vector<std::string> InputsOf(const Source& source) {
+  std::vector<std::string> inputs;
+  if (source.inputs.empty()) return inputs;
+  for (absl::string_view name : absl::StrSplit(source.inputs, ',')) {
+    name = absl::StripAsciiWhitespace(name);
+    inputs.emplace_back(absl::StripPrefix(name, "%"));
+  }
+  return inputs;
+}
+
+// Notes that no argument of a model is a constant, which is seldom meant.
+void NoteRoles(Input* input) {
+  const size_t arguments = input->arguments.size();
+  if (arguments < kArgumentsOfAModel || !input->inputs.empty() || !IsModel(input->tasks)) return;
+  for (const Id id : input->program.parameters) {
+    if (input->program.buffers[id].role == Role::kConstant) return;
+  }
+  input->notes.push_back(
+      absl::StrCat("all ", arguments,
+                   " arguments of the model are inputs; if some are weights, say which are not: --inputs 1 "
+                   "(only the first), or their names, --inputs x,y"));
 }
 
 absl::Status CannotRead(const std::string& what) {
@@ -83,6 +111,8 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
   input.path = source.path;
   ImportOptions options;
   options.entry = source.function;
+  options.inputs = InputsOf(source);
+  input.inputs = options.inputs;
   if (source.path == "-") {
     const absl::StatusOr<std::string> text = ReadStandardInput();
     if (!text.ok()) return text.status();
@@ -107,6 +137,7 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
     input.arguments = std::move(whole->arguments);
     input.tasks = *std::move(tasks);
     input.program = std::move(whole->program);
+    NoteRoles(&input);
     return input;
   }
   absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program, input.policies);
@@ -117,6 +148,7 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
   input.tasks = *std::move(tasks);
   input.program = std::move(whole->program);
   input.arguments = std::move(whole->arguments);
+  NoteRoles(&input);
   return input;
 }
 

@@ -28,6 +28,8 @@ struct Input {
   std::shared_ptr<TextFile> file;      // holds the text that came from standard input or a string
   Program program;                     // the whole
   std::vector<Task> tasks;             // that it is cut into
+  std::vector<std::string> inputs;     // ImportOptions::inputs
+  std::vector<std::string> notes;      // hints for the user, one line each
   Policies policies;                   // of the import, and of what is made of it
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "api/text.h"
 
 namespace kiln::api {
@@ -39,6 +40,7 @@ std::string RunText(const TuneSettings& s, const Input& input) {
   const std::string file = input.digest.empty() ? Absolute(input.source.path) : "-";
   Options options(absl::StrCat("kiln tune ", file, " --trials ", s.trials, " --seed ", s.seed));
   options.Add("function", Quoted(input.source.function), Quoted(""));
+  options.Add("inputs", Quoted(absl::StrJoin(input.inputs, ",")), Quoted(""));
   options.Add("time", s.seconds, usual.seconds);
   options.Add("threads", s.threads, usual.threads);
   options.AddFlag("no-contract", !s.contract);

@@ -5,8 +5,8 @@
 // a prepare phase, SYMBOL_prepare. Both take the program's parameters in order and then what prepare writes
 // (BuildResult::prepared), each as a bare pointer, and return 0. If loops run on threads,
 // SYMBOL_set_threads(int) sets their number, which is one at first (backends/cpu/passes/outline_parallel.h).
-// With many parameters, SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of pointers
-// (backends/codegen/table_entry.h).
+// With many parameters, SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of
+// pointers (backends/codegen/table_entry.h).
 #pragma once
 
 #include <cstdint>

@@ -9,6 +9,7 @@
 #include "backends/import/file_kind.h"
 #include "backends/import/normalize.h"
 #include "backends/import/refusal.h"
+#include "backends/import/roles.h"
 #include "backends/import/translate.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -173,8 +174,17 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
   const auto entry = Entry(*module, filename, options.entry);
   if (!entry.ok()) return entry.status();
   mlir::func::FuncOp function = *entry;
+  ImportOptions roles = options;
+  if (!options.inputs.empty()) {
+    auto constants = ConstantArguments(options.inputs, names[function.getName()], [&](int position) {
+      return function.getArgAttr(static_cast<unsigned>(position), "kiln.constant") != nullptr;
+    });
+    if (!constants.ok())
+      return absl::InvalidArgumentError(absl::StrCat(filename, ": ", constants.status().message()));
+    roles.constant_arguments = *std::move(constants);
+  }
   absl::StatusOr<Imported> imported =
-      Translate(function, function.getName() == "main" ? Stem(filename) : function.getName().str(), options);
+      Translate(function, function.getName() == "main" ? Stem(filename) : function.getName().str(), roles);
   if (imported.ok()) imported->arguments = std::move(names[function.getName()]);
   return imported;
 }

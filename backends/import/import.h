@@ -50,6 +50,9 @@ struct ImportOptions {
   // Positions of arguments that are constants, such as weights. Arguments with the attribute `kiln.constant`
   // are too.
   std::vector<int> constant_arguments;
+  // If not empty, says which arguments are inputs: {"2"}, the first two, or their names, {"x", "arg3"}. Names
+  // are those of the file without "%", or "argN" by position. All others are constants; scalars stay scalars.
+  std::vector<std::string> inputs;
 
   std::string name;  // of the file, for messages and the program; by default the path
 

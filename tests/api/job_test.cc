@@ -31,6 +31,11 @@ TEST(Job, TakesTheDefaultsOfASessionAndWhatIsSaid) {
   EXPECT_EQ(settings.strategy, usual.strategy);
 }
 
+TEST(Job, TakesInputsAsANumberOrAsNames) {
+  EXPECT_EQ(Job::Parse(R"({"file": "a.mlir", "inputs": 2})")->source().inputs, "2");
+  EXPECT_EQ(Job::Parse(R"({"file": "a.mlir", "inputs": "x,arg3"})")->source().inputs, "x,arg3");
+}
+
 TEST(Job, ASpecificationThatIsWrongIsToldWithItsPlace) {
   const std::pair<const char*, const char*> wrong[] = {
       {"{", "job: it is not JSON: "},
@@ -42,6 +47,8 @@ TEST(Job, ASpecificationThatIsWrongIsToldWithItsPlace) {
        "job: /trials: \"many\" is given; it must be a whole number from 1 to 100000000"},
       {R"({"file": "a", "trials": 2.5})", "job: /trials: 2.5 is given"},
       {R"({"file": "a", "seed": -1})", "job: /seed: -1 is given; it must be a whole number of at least 0"},
+      {R"({"file": "a", "inputs": -1})",
+       "job: /inputs: -1 is given; it must be a number of arguments, or their names in a string"},
       {R"({"file": "a", "cold": 1})", "job: /cold: 1 is given; it must be true or false"},
       {R"({"file": "a", "plugins": [1]})", "job: /plugins: [1] is given; it must be a list of strings"},
       {R"({"file": "a", "tri/als": 1})", "job: /tri~1als: unknown setting \"tri/als\"; known: file, text,"},

@@ -34,7 +34,7 @@ void AddRows(const api::TaskTimes& t, std::vector<std::vector<std::string>>& row
 }
 
 absl::Status Bench(const Options& options) {
-  api::Session session({.database = options.database, .without = options.without});
+  api::Session session({.database = options.database, .without = options.without, .log = Note});
   if (const absl::Status loaded = session.Load(options.source); !loaded.ok()) return loaded;
   const auto report = session.Bench(options.settings);
   if (!report.ok()) return report.status();

@@ -9,7 +9,7 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  std::string what, function, trace, database = "kiln.db", without, task, target = "host";
+  std::string what, function, inputs, trace, database = "kiln.db", without, task, target = "host";
   double seconds = 10;
   bool json = false;
 };
@@ -24,7 +24,7 @@ absl::StatusOr<api::CheckResult> CheckRecord(const Options& options, api::Sessio
 
 absl::StatusOr<api::CheckResult> CheckFile(const Options& options, api::Session& session) {
   const absl::Status loaded =
-      session.Load({.path = options.what, .text = "", .name = "", .function = options.function});
+      session.Load({.path = options.what, .function = options.function, .inputs = options.inputs});
   if (!loaded.ok()) return loaded;
   return session.Check(options.trace, options.task, options.target, options.seconds);
 }
@@ -53,6 +53,7 @@ Action AddCheck(CLI::App& command) {
   AddDatabase(command, &options->database);
   command.add_option("--function", options->function,
                      "Function of the file to use; by default its only public one, or main");
+  AddInputs(command, &options->inputs);
   command.add_option("--task", options->task, "The task of the file that the trace is for");
   AddWithout(command, &options->without);
   AddTarget(command, &options->target, "The machine that the file's trace was made for")

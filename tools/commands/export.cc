@@ -14,10 +14,6 @@ struct Options {
   bool json = false;
 };
 
-void Note(absl::string_view line) {
-  std::fprintf(stderr, "kiln: %.*s\n", static_cast<int>(line.size()), line.data());
-}
-
 absl::Status Export(const Options& options) {
   api::Session session({.database = options.database, .workers = "", .log = Note});
   const Stoppable stoppable([&] { session.Interrupt(); });

@@ -14,7 +14,7 @@ struct Options {
 };
 
 absl::Status Space(const Options& options) {
-  api::Session session({.without = options.without});
+  api::Session session({.without = options.without, .log = Note});
   if (const absl::Status loaded = session.Load(options.source); !loaded.ok()) return loaded;
   const auto report = session.Sketches(options.settings);
   if (!report.ok()) return report.status();

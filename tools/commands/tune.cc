@@ -52,7 +52,7 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
 }
 
 absl::Status Tune(const Options& o) {
-  api::Session session({.database = o.database, .without = o.without});
+  api::Session session({.database = o.database, .without = o.without, .log = Note});
   const absl::Status loaded = session.Load(o.source);
   if (absl::IsOutOfRange(loaded)) return NothingToDo(o, loaded);
   if (!loaded.ok()) return loaded;

@@ -64,6 +64,13 @@ std::string TakeSpace(const Json& value, Spec& spec) {
   return "";
 }
 
+std::string TakeInputs(const Json& value, Spec& spec) {
+  if (!value.is_string() && !value.is_number_unsigned())
+    return "a number of arguments, or their names in a string with commas between";
+  spec.source.inputs = value.is_string() ? value.get<std::string>() : absl::StrCat(value.get<uint64_t>());
+  return "";
+}
+
 std::string TakePlugins(const Json& value, Spec& spec) {
   constexpr char kWanted[] = "a list of strings";
   if (!value.is_array()) return kWanted;
@@ -81,6 +88,7 @@ const std::vector<Setting>& Settings() {
       {"text", Text(&Spec::source, &Source::text)},
       {"name", Text(&Spec::source, &Source::name)},
       {"function", Text(&Spec::source, &Source::function)},
+      {"inputs", TakeInputs},
       {"database", Text(&Spec::options, &SessionOptions::database)},
       {"without", Text(&Spec::options, &SessionOptions::without)},
       {"workers", Text(&Spec::options, &SessionOptions::workers)},

@@ -18,6 +18,11 @@ class Session::Impl {
     return absl::FailedPreconditionError("no file is loaded; call Session::Load first");
   }
 
+  void Log(const std::vector<std::string>& notes) const {
+    if (!options.log) return;
+    for (const std::string& note : notes) options.log(absl::StrCat("note: ", note));
+  }
+
   SessionOptions options;
   Input input;
   std::vector<TaskInfo> tasks;
@@ -39,6 +44,7 @@ absl::Status Session::Load(const Source& source) {
   impl_->input = *std::move(input);
   impl_->tasks = TasksOf(impl_->input);
   impl_->left_out = LeftOutOf(impl_->input);
+  impl_->Log(impl_->input.notes);
   return absl::OkStatus();
 }
 
@@ -93,8 +99,7 @@ absl::StatusOr<RaceReport> Session::Race(const RecordPlace& one, const RecordPla
 
 absl::StatusOr<ExportResult> Session::Export(int64_t record, const ExportSettings& settings) {
   absl::StatusOr<ExportResult> result = ExportRecord(impl_->options, record, settings, impl_->stop);
-  if (!result.ok() || !impl_->options.log) return result;
-  for (const std::string& note : result->notes) impl_->options.log(absl::StrCat("note: ", note));
+  if (result.ok()) impl_->Log(result->notes);
   return result;
 }
 

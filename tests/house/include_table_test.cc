@@ -140,8 +140,8 @@ const std::vector<Row> kTable = {
      {"backends/workers/", "backends/cpu/", "backends/cpu/passes/", "backends/codegen/", "backends/builder/",
       "lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/model/", "lang/text/"}, {}},
     {"backends/model/",
-     {"backends/codegen/", "backends/builder/", "lang/target/", "lang/program/", "lang/analysis/", "lang/model/",
-      "lang/text/"}, {}},
+     {"backends/workers/", "backends/codegen/", "backends/builder/", "lang/base/", "lang/target/", "lang/program/",
+      "lang/analysis/", "lang/model/", "lang/text/"}, {"nlohmann/", "zip.h"}},
     {"backends/prove/", {"backends/workers/", "validator/proof/prover.h"}, {"mlir/"}},
 
     // The rows for interfaces and commands.
@@ -197,8 +197,8 @@ bool StartsWithAny(absl::string_view path, const std::vector<std::string>& prefi
 
 // True for headers of the C++ library or the system, such as <vector>, <unistd.h> and <sys/mman.h>.
 bool IsSystem(absl::string_view included) {
-  static const std::set<std::string> kNotSystem = {"sqlite3.h", "hwloc.h", "seccomp.h", "rapidcheck.h",
-                                                   "cuda.h"};
+  static const std::set<std::string> kNotSystem = {"sqlite3.h",    "hwloc.h", "seccomp.h",
+                                                   "rapidcheck.h", "cuda.h",  "zip.h"};
   if (!absl::StrContains(included, '/')) return !kNotSystem.contains(std::string(included));
   return StartsWithAny(included, {"sys/", "linux/", "asm/", "netinet/", "arpa/", "net/", "gnu/"});
 }

@@ -15,7 +15,7 @@ struct Options {
 };
 
 absl::Status Build(const Options& options) {
-  api::Session session({.database = options.database, .without = options.without});
+  api::Session session({.database = options.database, .without = options.without, .log = Note});
   if (const absl::Status loaded = session.Load(options.source); !loaded.ok()) return loaded;
   const Stoppable stoppable([&] { session.Interrupt(); });
   const auto report = session.Build(options.settings);

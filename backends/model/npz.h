@@ -1,0 +1,18 @@
+// The format of .npz: a zip file whose entries NAME.npy are arrays, stored or deflated.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/model/weight_tensor.h"
+
+namespace kiln {
+
+// Reads all arrays in the order of the zip file. Their bytes are put into `read`. `name` is used in messages.
+absl::StatusOr<std::vector<WeightTensor>> ReadNpz(absl::string_view file, const std::string& name,
+                                                  std::vector<std::unique_ptr<char[]>>* read);
+
+}  // namespace kiln

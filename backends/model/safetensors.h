@@ -1,0 +1,29 @@
+// The format of .safetensors: eight bytes with the header's size in little-endian order, the header as JSON,
+// then the bytes of the tensors without gaps.
+//
+//   {"__metadata__": {..}, "fc.weight": {"dtype": "F32", "shape": [10, 4], "data_offsets": [0, 160]}, ..}
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/model/weight_tensor.h"
+
+namespace kiln {
+
+// Tensors whose names begin so fill the gaps between aligned tensors; they are not read.
+inline constexpr absl::string_view kPaddingPrefix = "kiln.padding.";
+
+// The tensors of a file in the order of their bytes, which are those of `file`. `name` is used in messages.
+absl::StatusOr<std::vector<WeightTensor>> ParseSafetensors(absl::string_view file, const std::string& name);
+
+// The beginning of a file, up to the tensors' bytes: `tensors` lie at these offsets from its end. Its size is
+// a multiple of `alignment`, which is at least 8. kInvalidArgument if a dtype or a name cannot be written.
+absl::StatusOr<std::string> SafetensorsHeader(const std::vector<WeightTensor>& tensors,
+                                              const std::vector<int64_t>& offsets, int64_t alignment,
+                                              const std::string& name);
+
+}  // namespace kiln

@@ -1,0 +1,41 @@
+// Reads files of named tensors, such as the weights of a model: .safetensors and .npz.
+//
+//   absl::StatusOr<WeightsFile> file = WeightsFile::Open("model.safetensors");
+//   for (const WeightTensor& tensor : file->tensors()) ...
+//
+// The content says which of the two a file is. Tensors of safetensors lie in the mapped file: it must not be
+// truncated while they are used. Those of .npz are read, stored or deflated. Both are checked completely when
+// they are opened, except that a bool may have any byte.
+//
+// Errors: kNotFound (no such file), kUnavailable (it cannot be read), kInvalidArgument (it is malformed, or has
+// tensors of types that Kiln lacks) with file, tensor, what was found and what was wanted.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/model/weight_tensor.h"
+
+namespace kiln {
+
+class WeightsFile {
+ public:
+  static absl::StatusOr<WeightsFile> Open(const std::string& path);
+  // The same for the content of a file, which must outlive the result. `name` is used in messages.
+  static absl::StatusOr<WeightsFile> FromBytes(absl::string_view bytes, const std::string& name);
+
+  // In the order in which the file holds their bytes.
+  const std::vector<WeightTensor>& tensors() const { return tensors_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  std::string name_;
+  std::shared_ptr<const void> mapping_;  // of the file
+  std::vector<std::unique_ptr<char[]>> read_;
+  std::vector<WeightTensor> tensors_;
+};
+
+}  // namespace kiln

@@ -1,7 +1,6 @@
 #include "testing/plan_interpreter.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -9,375 +8,321 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/placement.h"
 #include "lang/base/random.h"
-#include "lang/program/layout.h"
 #include "lang/program/scalar.h"
 #include "lang/program/start.h"
+#include "testing/plan_fault.h"
 #include "testing/plan_memory.h"
+#include "testing/plan_threads.h"
 
 namespace kiln {
 namespace {
 
-using plan::Nodes;
+using plan::Node;
 
 constexpr int64_t kUnbound = INT64_MIN;
-using Env = std::vector<int64_t>;  // the values of loops, by node
 
-bool HasSync(const Nodes& nodes) {
-  return absl::c_any_of(nodes, [](const plan::Node& node) {
-    return node.As<plan::Sync>() != nullptr || absl::c_any_of(node.arms, HasSync);
-  });
-}
+// The block whose instance runs.
+struct Instance {
+  const plan::Leaf& leaf;
+  const BlockNode& block;
+  const BlockPlan& plan;
+};
 
 class Runner {
  public:
-  Runner(const Program& program, const plan::LoopPlan& plan, const RunPlanOptions& options,
-         PlanMemory& memory)
+  Runner(const Program& program, const IndexPlan& plan, uint64_t shuffle, PlanMemory& memory)
       : p_(program),
-        plan_(plan.indices),
-        dice_(Engine({options.shuffle})),
-        shuffles_(options.shuffle != 0),
-        known_(plan_.conditions.size()),
-        memory_(memory) {}
+        plan_(plan),
+        memory_(memory),
+        dice_(Engine({shuffle})),
+        shuffles_(shuffle != 0),
+        loops_(p_.nodes.size(), kUnbound),
+        known_(plan_.conditions.size()) {}
 
   void RunEntry(const plan::Entry& entry) {
-    std::vector<Env> threads{Env(p_.nodes.size(), kUnbound)};
-    RunAll(entry.nodes, threads);
-    if (memory_.HasDelayed()) Fail(entry.name, " ends with stores that no flush has made");
-    if (streams_) Fail(entry.name, " ends without a fence after non-temporal stores");
+    for (const Node& node : entry.nodes) RunBlocks(node);
+    memory_.End(entry.name);
   }
 
  private:
-  // --- Control
-  void RunAll(const Nodes& nodes, std::vector<Env>& threads);
-  void RunTogether(const plan::Node& node, std::vector<Env>& threads);
-  void RunNodes(const Nodes& nodes, Env& env) {
-    for (const plan::Node& node : nodes)
-      std::visit([&](const auto& what) { RunOne(what, node, env); }, node.what);
+  // --- Control: it depends on no data, so that a thread may walk the whole code for each of its phases
+
+  void RunBlocks(const Node& node) {
+    const PlanGrid grid(node);
+    if (grid.is_kernel()) memory_.BeginKernel();
+    for (const int64_t b : Order(grid.blocks(), true)) {
+      PlanBlock block(grid.threads());
+      block_ = &block;
+      for (const PlanSyncs& phase : block.phases()) {
+        phase_ = phase;
+        for (const int64_t t : Order(grid.threads(), true)) {
+          thread_ = {.block = b, .number = t, .in_kernel = grid.is_kernel()};
+          place_ = grid.PlaceOf(thread_);
+          Run(node);
+        }
+        block.EndPhase();
+      }
+    }
   }
-  void RunOne(const plan::Loop& loop, const plan::Node& node, Env& env);
-  void RunOne(const plan::Branch& branch, const plan::Node& node, Env& env);
-  void RunOne(const plan::Switch& by, const plan::Node& node, Env& env);
-  void RunOne(const plan::First& first, const plan::Node& node, Env& env) {
-    RunNodes(node.arms[absl::c_all_of(first.loops, [&](Id loop) { return env[loop] == 0; }) ? 0 : 1], env);
+  std::vector<int64_t> Order(int64_t count, bool any) {
+    std::vector<int64_t> order(count);
+    absl::c_iota(order, 0);
+    for (int64_t i = count; any && shuffles_ && i > 1; --i) std::swap(order[i - 1], order[dice_.Below(i)]);
+    return order;
   }
-  void RunOne(const plan::Leaf& leaf, const plan::Node&, Env& env);
+
+  void Run(const Node& node) {
+    std::visit([&](const auto& what) { RunOne(what, node); }, node.what);
+  }
+  // Runs an arm, in which the conditions have this answer.
+  void RunArm(const Node& node, size_t arm, const std::vector<int>& conditions = {}, bool holds = true) {
+    const std::vector<std::optional<bool>> before = known_;
+    for (const int condition : conditions) known_[condition] = holds;
+    for (const Node& child : node.arms[arm]) Run(child);
+    known_ = before;
+  }
+
+  void RunOne(const plan::Loop& loop, const Node& node) {
+    int64_t& value = loops_[loop.loop];
+    const int64_t before = value, count = CountOf(loop);
+    const auto run = [&](int64_t i) {
+      value = std::max<int64_t>(0, before) + (loop.first + i) * loop.steps;
+      RunArm(node, 0, loop.decided);
+    };
+    if (loop.run == plan::Run::kAxis) {
+      const int64_t place = std::exchange(place_.at(PlanAxis(loop.axis)), 0);
+      if (place >= loop.first && place < loop.first + count) run(place - loop.first);
+      place_[PlanAxis(loop.axis)] = place;
+    } else if (loop.run == plan::Run::kLanes) {
+      lane_ = &value;
+      for (int64_t i = 0; i < count; i += lanes_) {
+        lanes_ = std::min(loop.lanes, count - i);
+        run(i);
+      }
+      lane_ = &no_lane_;
+      lanes_ = 1;
+    } else {
+      const bool is_parallel = loop.run == plan::Run::kThreads;
+      for (const int64_t i : Order(count, is_parallel)) {
+        if (is_parallel) thread_.iteration = ++iterations_;
+        run(i);
+      }
+      if (is_parallel) thread_.iteration = 0;
+    }
+    value = before;
+  }
+
+  // The loop's iterations: it ends where a trim fails for the least rest.
+  int64_t CountOf(const plan::Loop& loop) const {
+    int64_t count = loop.count;
+    for (const int condition : loop.trims) {
+      const Condition& c = plan_.conditions[condition];
+      const auto mine = absl::c_find_if(c.value.splits, [&](const IndexSplit& split) {
+        return split.source == Source::Loop(loop.loop) && split.lower == 1 && split.extent == 0;
+      });
+      if (mine == c.value.splits.end()) Fail(Describe(p_, loop.loop), " has no end by c", condition);
+      const auto [bound, rest] = PartsOf(condition);  // the loop's own part is 0 at least
+      while (count > 0 && bound + rest.min + mine->scale * (count - 1) >= c.extent) --count;
+    }
+    if (loop.runs_once && count == 0) Fail(Describe(p_, loop.loop), " does not run once");
+    return count;
+  }
+
+  void RunOne(const plan::Branch& branch, const Node& node) {
+    if (HoldForAll(branch.tests)) return RunArm(node, 0, branch.tests);
+    if (node.arms.size() > 1) RunArm(node, 1, branch.decided ? branch.tests : std::vector<int>(), false);
+  }
+  void RunOne(const plan::Switch& by, const Node& node) {
+    if (HoldForAll({by.condition})) return RunArm(node, 0, {by.condition});
+    const int64_t bound = PartsOf(by.condition).first;
+    const auto value = absl::c_find(by.values, bound);
+    if (value == by.values.end())
+      Fail("condition c", by.condition, " has the boundary ", bound, ", which has no arm");
+    RunArm(node, 1 + (value - by.values.begin()));
+  }
+  void RunOne(const plan::First& first, const Node& node) {
+    RunArm(node, absl::c_all_of(first.loops, [&](Id loop) { return loops_[loop] == 0; }) ? 0 : 1);
+  }
+
   // Runs the loops of the intrinsic's description.
-  void RunOne(const plan::Call& call, const plan::Node& node, Env& env) {
-    if (absl::c_all_of(call.asks, [&](int c) { return HoldsForAll(c, env); }))
-      RunProgram(call.outer, node, env);
+  void RunOne(const plan::Call& call, const Node&) {
+    if (HoldForAll(call.asks)) RunProgram(call.outer);
   }
-  void RunProgram(Id at, const plan::Node& call, Env& env) {
-    if (p_.IsBlock(at)) return RunOne(plan::Leaf{.block = at, .asks = plan_.blocks.at(at).guards}, call, env);
-    for (env[at] = 0; env[at] < p_.loop(at).extent.Known(); ++env[at])
-      for (Id child = p_.nodes[at].first; child != kNone; child = p_.nodes[child].next)
-        RunProgram(child, call, env);
-    env[at] = kUnbound;
+  void RunProgram(Id node) {
+    if (p_.IsBlock(node)) return Run({plan::Leaf{.block = node, .asks = plan_.blocks.at(node).guards}});
+    int64_t& value = loops_[node];
+    for (value = 0; value < p_.loop(node).extent.Known(); ++value)
+      for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) RunProgram(child);
+    value = kUnbound;
   }
-  void RunOne(const plan::Prefetch& prefetch, const plan::Node&, Env& env) {
-    for (const plan::Loop& loop : prefetch.over) env[loop.loop] = 0;
-    Value(prefetch.address, env);
-    for (const plan::Loop& loop : prefetch.over) env[loop.loop] = kUnbound;
+
+  void RunOne(const plan::Prefetch& prefetch, const Node&) {
+    for (const plan::Loop& loop : prefetch.over) loops_[loop.loop] = 0;
+    Value(prefetch.address);
+    for (const plan::Loop& loop : prefetch.over) loops_[loop.loop] = kUnbound;
   }
-  void RunOne(const plan::Flush& flush, const plan::Node&, Env&) { memory_.Flush(flush.number); }
-  void RunOne(const plan::Fence&, const plan::Node&, Env&) { streams_ = false; }
-  void RunOne(const plan::Sync&, const plan::Node&, Env&) { Fail("a sync outside of any axis"); }
-  template <typename Visit>
-  void WithKnown(const std::vector<int>& conditions, bool holds, const Visit& visit);
-  std::vector<int64_t> Order(int64_t count, bool any);
+  void RunOne(const plan::Flush& flush, const Node&) { memory_.Flush(flush.number); }
+  void RunOne(const plan::Fence&, const Node&) { memory_.Fence(); }
+  void RunOne(const plan::Sync& sync, const Node&) { block_->Meet(sync, thread_); }
 
   // --- Conditions
-  int64_t Value(const IndexSum& sum, const Env& env) const;
-  bool IsBound(const IndexSum& sum, const Env& env) const;
-  Interval ValuesOf(int condition, const Env& env, int64_t* bound = nullptr,
-                    const IndexSplit* without = nullptr) const;
-  bool HoldsForAll(int condition, const Env& env) const {
-    const Interval values = ValuesOf(condition, env);
-    return values.min >= 0 && values.max < plan_.conditions[condition].extent;
+
+  int64_t Value(const IndexSum& sum) const {
+    return Evaluate(sum, [&](Source source) -> int64_t {
+      if (source.kind == Source::Kind::kMark) {
+        const auto computed = computed_.find(source.id);
+        return computed != computed_.end() ? computed->second : Value(plan_.marks.at(source.id));
+      }
+      if (loops_[source.id] == kUnbound) Fail(Describe(p_, source.id), " is used outside of its body");
+      return loops_[source.id];
+    });
   }
-  bool HoldsAt(const plan::Leaf& leaf, int condition, const Env& env) const;
+  bool IsBound(Source source) const {
+    if (source.kind == Source::Kind::kLoop) return loops_[source.id] != kUnbound;
+    return absl::c_all_of(plan_.marks.at(source.id).splits,
+                          [&](const IndexSplit& split) { return IsBound(split.source); });
+  }
+
+  // The bound part of a condition's value, and what the rest may be for the loops that are not bound.
+  std::pair<int64_t, Interval> PartsOf(int condition) const {
+    const IndexSum& value = plan_.conditions[condition].value;
+    IndexSum bound{value.offset, {}}, rest;
+    for (const IndexSplit& split : value.splits)
+      (IsBound(split.source) ? bound : rest).splits.push_back(split);
+    return {Value(bound), Bounds(rest, Extents(p_))};
+  }
+  bool HoldForAll(const std::vector<int>& conditions) const {
+    return absl::c_all_of(conditions, [&](int condition) {
+      const auto [bound, rest] = PartsOf(condition);
+      return bound + rest.min >= 0 && bound + rest.max < plan_.conditions[condition].extent;
+    });
+  }
+  bool HoldsAt(const Instance& at, int condition) const {
+    const int64_t value = Value(plan_.conditions[condition].value);
+    const bool holds = value >= 0 && value < plan_.conditions[condition].extent;
+    if (known_[condition].value_or(holds) != holds)
+      Fail(Describe(p_, at.leaf.block), ": condition c", condition, " is taken as ", *known_[condition],
+           ", but is ", holds);
+    return holds;
+  }
 
   // --- Instances
-  Scalar Eval(Id expr, const BlockPlan& block, const plan::Leaf& leaf, const Env& env);
-  Scalar Combined(Id expr, const std::vector<Scalar>& args) const;
-  Scalar Apply(const Expr& e, const Scalar* operands) const;
-  std::string Name(Id block) const { return absl::StrCat("block ", p_.Text(p_.block(block).name)); }
+
+  // Runs the instance of each lane: all are evaluated before the first is stored. Outside of an axis, the first of its
+  // threads runs.
+  void RunOne(const plan::Leaf& leaf, const Node&) {
+    if (thread_.syncs != phase_ || place_ != PlanPlace()) return;
+    const Instance at{leaf, p_.block(leaf.block), plan_.blocks.at(leaf.block)};
+    if (at.block.monoid != kNone && !at.block.accumulates && !leaf.starts.has_value())
+      Fail(Describe(p_, at.leaf.block), " is a reduction that starts nowhere");
+    std::vector<std::vector<Scalar>> lanes(lanes_);  // what each stores or combines; empty: it does not exist
+    for (std::vector<Scalar>& values : lanes) {
+      if (Exists(at)) values = Evaluated(at.block.values, at);
+      ++*lane_;
+    }
+    *lane_ -= lanes_;
+    std::set<int64_t> started;
+    for (std::vector<Scalar>& values : lanes) {
+      if (!values.empty()) Store(at, std::move(values), started);
+      ++*lane_;
+    }
+    *lane_ -= lanes_;
+  }
+  bool Exists(const Instance& at) const {
+    return absl::c_all_of(at.plan.guards, [&](int condition) {
+      const bool holds = HoldsAt(at, condition);
+      if (!holds && !absl::c_linear_search(at.leaf.asks, condition))
+        Fail(Describe(p_, at.leaf.block), " runs though its guard c", condition, " fails");
+      return holds;
+    });
+  }
+
+  // Stores the values, or what a reduction makes of them and the elements. `started`: elements that have a value.
+  void Store(const Instance& at, std::vector<Scalar> values, std::set<int64_t>& started) {
+    std::vector<std::pair<Id, int64_t>> dests;
+    for (const Access& dest : p_.Accesses(at.block.dests))
+      dests.push_back({dest.buffer, Value(at.plan.dests[dests.size()])});
+    const bool starts = at.leaf.starts == true && started.insert(dests[0].second).second;
+    const bool reduces = at.block.monoid != kNone;
+    if (reduces && !(starts && StartsNeutral(p_, at.block))) {
+      const Monoid& monoid = p_.monoids[at.block.monoid];
+      args_.clear();
+      for (const auto& [buffer, address] : dests)
+        args_.push_back(starts ? ConstantValue(p_.exprs[p_.List(monoid.identity)[args_.size()]])
+                               : memory_.Load(thread_, buffer, address, PlanUse::kCombine));
+      absl::c_copy(values, std::back_inserter(args_));
+      values = Evaluated(monoid.combine, at);
+    }
+    for (size_t r = 0; r < dests.size(); ++r) {
+      memory_.Store(thread_, dests[r].first, dests[r].second, values[r],
+                    reduces && !starts ? PlanUse::kCombine : PlanUse::kWrite,
+                    at.leaf.stores.empty() ? plan::Store() : at.leaf.stores[r]);
+    }
+  }
+
+  std::vector<Scalar> Evaluated(Range exprs, const Instance& at) {
+    exprs_.clear();
+    std::vector<Scalar> values;
+    for (const Id expr : p_.List(exprs)) values.push_back(Eval(expr, at));
+    return values;
+  }
+  Scalar Eval(Id expr, const Instance& at) {
+    const Expr& e = p_.exprs[expr];
+    const auto load = [&](Id buffer) {
+      return memory_.Load(thread_, buffer, Value(at.plan.addresses.at(expr)));
+    };
+    if (e.op == Op::kConstant) return ConstantValue(e);
+    if (e.op == Op::kArg) return args_[e.Number()];
+    if (e.op == Op::kIndex) return {.i = Value(at.plan.values.at(expr))};
+    if (e.op == Op::kLoad) return load(e.AsLoad().buffer);
+    if (e.op == Op::kGather) {
+      const std::vector<Id> index = p_.GatherIndex(e);
+      const std::vector<Id>& marks = at.plan.gathers.at(expr);
+      for (size_t d = 0; d < index.size(); ++d) {
+        if (marks[d] == kNone) continue;
+        const int64_t most = p_.marks[marks[d]].extent.Known() - 1;
+        computed_[marks[d]] = std::clamp<int64_t>(Eval(index[d], at).i, 0, most);
+      }
+      return load(e.AsGather().buffer);
+    }
+    if (e.op == Op::kWithin) {
+      const bool inside = absl::c_all_of(at.plan.within.at(expr), [&](int c) { return HoldsAt(at, c); });
+      return Eval(inside ? e.AsWithin().value : e.AsWithin().otherwise, at);
+    }
+    if (const auto known = exprs_.find(expr); known != exprs_.end()) return known->second;
+    Scalar operands[3] = {};
+    for (size_t i = 0; i < e.Operands().size(); ++i) operands[i] = Eval(e.Operands()[i], at);
+    const DType from = p_.exprs[e.operand(e.op == Op::kSelect ? 1 : 0)].dtype;
+    const bool casts = e.op == Op::kCast || e.op == Op::kCastUnsigned || e.op == Op::kBitcast;
+    return exprs_[expr] =
+               casts ? CastScalar(e.op, from, e.dtype, operands[0])
+                     : RoundScalar(e.dtype, FunctionOf(e.op, from)(operands[0], operands[1], operands[2]));
+  }
 
   const Program& p_;
   const IndexPlan& plan_;
+  PlanMemory& memory_;
   RandomDice dice_;
   const bool shuffles_;
-  std::vector<std::optional<bool>> known_;
-  PlanMemory& memory_;
-  bool streams_ = false;
-  Id vector_loop_ = kNone;
+
+  // The thread that runs, and where it is.
+  PlanBlock* block_ = nullptr;
+  PlanSyncs phase_ = {};
+  PlanThread thread_;
+  PlanPlace place_ = {};                     // on the axes whose loops are not around
+  std::vector<int64_t> loops_;               // their values, by node
+  std::vector<std::optional<bool>> known_;   // by condition: the answer that the code around claims
+  int64_t iterations_ = 0;                   // of parallel loops
+  int64_t no_lane_ = 0, *lane_ = &no_lane_;  // the value of the loop over lanes
   int64_t lanes_ = 1;
+
+  // Of the instance that runs.
   std::unordered_map<Id, int64_t> computed_;  // marks of gathers
-  std::unordered_map<Id, Scalar> exprs_;      // of the instance
+  std::unordered_map<Id, Scalar> exprs_;
+  std::vector<Scalar> args_;  // of the monoid
 };
-
-// --- Control
-
-std::vector<int64_t> Runner::Order(int64_t count, bool any) {
-  std::vector<int64_t> order;
-  for (int64_t i = 0; i < count; ++i) order.push_back(i);
-  for (int64_t i = count; any && shuffles_ && i > 1; --i) std::swap(order[i - 1], order[dice_.Below(i)]);
-  return order;
-}
-
-// Runs nodes for the threads of an axis: between two syncs, each thread runs to the end before the next begins.
-void Runner::RunAll(const Nodes& nodes, std::vector<Env>& threads) {
-  Nodes apart;
-  const auto run = [&] {
-    for (const int64_t thread : Order(std::ssize(threads), true)) RunNodes(apart, threads[thread]);
-    apart.clear();
-  };
-  for (const plan::Node& node : nodes) {
-    if (!HasSync({node})) {
-      apart.push_back(node);
-      continue;
-    }
-    run();
-    RunTogether(node, threads);
-  }
-  run();
-}
-
-void Runner::RunTogether(const plan::Node& node, std::vector<Env>& threads) {
-  if (node.As<plan::Sync>() != nullptr) return;
-  const plan::Loop* loop = node.As<plan::Loop>();
-  if (loop == nullptr) Fail("a sync in code that threads may leave");
-  if (loop->run == plan::Run::kAxis) {
-    std::vector<Env> more;
-    for (const Env& thread : threads)
-      for (int64_t i = 0; i < loop->count; ++i) more.emplace_back(thread)[loop->loop] = loop->first + i;
-    return RunAll(node.arms[0], more);
-  }
-  for (int64_t i = loop->first; i < loop->first + loop->count; ++i) {
-    for (Env& thread : threads) thread[loop->loop] = i;
-    RunAll(node.arms[0], threads);
-  }
-  for (Env& thread : threads) thread[loop->loop] = kUnbound;
-}
-
-template <typename Visit>
-void Runner::WithKnown(const std::vector<int>& conditions, bool holds, const Visit& visit) {
-  const std::vector<std::optional<bool>> before = known_;
-  for (const int condition : conditions) known_[condition] = holds;
-  visit();
-  known_ = before;
-}
-
-void Runner::RunOne(const plan::Loop& loop, const plan::Node& node, Env& env) {
-  const int64_t before = env[loop.loop], base = before == kUnbound ? 0 : before;
-  int64_t count = loop.count;
-  for (const int condition : loop.trims) {
-    // The loop runs while scale * iteration + the least value of the rest is below the extent.
-    const Condition& c = plan_.conditions[condition];
-    const auto mine = absl::c_find_if(c.value.splits, [&](const IndexSplit& split) {
-      return split.source == Source::Loop(loop.loop) && split.lower == 1 && split.extent == 0;
-    });
-    if (mine == c.value.splits.end())
-      Fail("loop ", p_.Text(p_.loop(loop.loop).name), " has no end by c", condition);
-    const int64_t rest = ValuesOf(condition, env, nullptr, &*mine).min;
-    while (count > 0 && mine->scale * (count - 1) + rest >= c.extent) --count;
-  }
-  if (loop.runs_once && count == 0) Fail("loop ", p_.Text(p_.loop(loop.loop).name), " does not run once");
-  WithKnown(loop.decided, true, [&] {
-    if (loop.run == plan::Run::kLanes) {
-      for (int64_t i = 0; i < count; i += loop.lanes) {
-        vector_loop_ = loop.loop;
-        lanes_ = std::min(loop.lanes, count - i);
-        env[loop.loop] = base + loop.first + i;
-        RunNodes(node.arms[0], env);
-      }
-      vector_loop_ = kNone;
-      lanes_ = 1;
-      return;
-    }
-    const bool any_order = loop.run == plan::Run::kThreads || loop.run == plan::Run::kAxis;
-    for (const int64_t i : Order(count, any_order)) {
-      if (loop.run == plan::Run::kThreads) memory_.BeginIteration();
-      env[loop.loop] = base + (loop.first + i) * loop.steps;
-      RunNodes(node.arms[0], env);
-    }
-  });
-  env[loop.loop] = before;
-}
-
-void Runner::RunOne(const plan::Branch& branch, const plan::Node& node, Env& env) {
-  const bool holds = absl::c_all_of(branch.tests, [&](int c) { return HoldsForAll(c, env); });
-  if (holds) return WithKnown(branch.tests, true, [&] { RunNodes(node.arms[0], env); });
-  if (node.arms.size() < 2) return;
-  const std::vector<int> failing = branch.decided ? branch.tests : std::vector<int>();
-  WithKnown(failing, false, [&] { RunNodes(node.arms[1], env); });
-}
-
-void Runner::RunOne(const plan::Switch& by, const plan::Node& node, Env& env) {
-  if (HoldsForAll(by.condition, env))
-    return WithKnown({by.condition}, true, [&] { RunNodes(node.arms[0], env); });
-  int64_t bound = 0;
-  ValuesOf(by.condition, env, &bound);
-  const auto value = absl::c_find(by.values, bound);
-  if (value == by.values.end())
-    Fail("condition c", by.condition, " has the boundary ", bound, ", which has no arm");
-  RunNodes(node.arms[1 + (value - by.values.begin())], env);
-}
-
-// --- Conditions
-
-int64_t Runner::Value(const IndexSum& sum, const Env& env) const {
-  return Evaluate(sum, [&](Source source) -> int64_t {
-    if (source.kind == Source::Kind::kMark) {
-      const auto computed = computed_.find(source.id);
-      return computed != computed_.end() ? computed->second : Value(plan_.marks.at(source.id), env);
-    }
-    if (env[source.id] == kUnbound)
-      Fail("loop ", p_.Text(p_.loop(source.id).name), " is used outside of its body");
-    return env[source.id];
-  });
-}
-
-bool Runner::IsBound(const IndexSum& sum, const Env& env) const {
-  return absl::c_all_of(sum.splits, [&](const IndexSplit& split) {
-    if (split.source.kind == Source::Kind::kMark) return IsBound(plan_.marks.at(split.source.id), env);
-    return env[split.source.id] != kUnbound;
-  });
-}
-
-// The interval of the condition's value over all iterations of the loops that are not bound.
-Interval Runner::ValuesOf(int condition, const Env& env, int64_t* bound, const IndexSplit* without) const {
-  const IndexSum& value = plan_.conditions[condition].value;
-  IndexSum known{value.offset, {}}, rest;
-  for (const IndexSplit& split : value.splits)
-    if (&split != without) (IsBound(IndexSum{0, {split}}, env) ? known : rest).splits.push_back(split);
-  const int64_t at = Value(known, env);
-  if (bound != nullptr) *bound = at;
-  const Interval others = Bounds(rest, Extents(p_));
-  return {at + others.min, at + others.max};
-}
-
-bool Runner::HoldsAt(const plan::Leaf& leaf, int condition, const Env& env) const {
-  const Condition& c = plan_.conditions[condition];
-  const int64_t value = Value(c.value, env);
-  const bool holds = value >= 0 && value < c.extent;
-  if (known_[condition].has_value() && *known_[condition] != holds)
-    Fail(Name(leaf.block), ": condition c", condition, " is taken as ", *known_[condition], ", but is ",
-         holds);
-  return holds;
-}
-
-// --- Instances
-
-void Runner::RunOne(const plan::Leaf& leaf, const plan::Node&, Env& env) {
-  const BlockNode& block = p_.block(leaf.block);
-  const BlockPlan& plan = plan_.blocks.at(leaf.block);
-  const auto dests = p_.Accesses(block.dests);
-  const int64_t first = vector_loop_ == kNone ? 0 : env[vector_loop_];
-  std::vector<std::vector<Scalar>> lanes(
-      lanes_);  // what each lane stores or combines; empty: it does not exist
-  const auto each_lane = [&](const auto& visit) {
-    for (int64_t lane = 0; lane < lanes_; ++lane) {
-      if (vector_loop_ != kNone) env[vector_loop_] = first + lane;
-      visit(lanes[lane]);
-    }
-  };
-  each_lane([&](std::vector<Scalar>& values) {
-    for (const int condition : plan.guards) {
-      if (HoldsAt(leaf, condition, env)) continue;
-      if (!absl::c_linear_search(leaf.asks, condition))
-        Fail(Name(leaf.block), " runs though its guard c", condition, " fails");
-      return;
-    }
-    exprs_.clear();
-    for (const Id value : p_.List(block.values)) values.push_back(Eval(value, plan, leaf, env));
-  });
-  if (block.monoid != kNone && !block.accumulates && !leaf.starts.has_value())
-    Fail(Name(leaf.block), " is a reduction that starts nowhere");
-  std::set<int64_t> started;
-  each_lane([&](std::vector<Scalar>& values) {
-    if (values.empty()) return;
-    if (block.monoid != kNone) {
-      const Monoid& monoid = p_.monoids[block.monoid];
-      const bool starts = leaf.starts == true && started.insert(Value(plan.dests[0], env)).second;
-      if (!(starts && StartsNeutral(p_, block))) {
-        std::vector<Scalar> args, combined;
-        for (size_t r = 0; r < dests.size(); ++r) {
-          const int64_t at = Swizzled(p_.buffers[dests[r].buffer].layout.swizzle, Value(plan.dests[r], env));
-          args.push_back(starts ? ConstantValue(p_.exprs[p_.List(monoid.identity)[r]])
-                                : memory_.Load(dests[r].buffer, at));
-        }
-        args.insert(args.end(), values.begin(), values.end());
-        for (const Id expr : p_.List(monoid.combine)) combined.push_back(Combined(expr, args));
-        values = combined;
-      }
-    }
-    for (size_t r = 0; r < dests.size(); ++r) {
-      const Id buffer = dests[r].buffer;
-      const int64_t at = Swizzled(p_.buffers[buffer].layout.swizzle, Value(plan.dests[r], env));
-      const plan::Store store = leaf.stores.empty() ? plan::Store() : leaf.stores[r];
-      streams_ |= store.mode == plan::Store::Mode::kStream;
-      if (store.mode == plan::Store::Mode::kTransposed) {
-        memory_.Delay(store.flush, buffer, at, values[r]);
-      } else {
-        memory_.Store(buffer, at, values[r]);
-      }
-    }
-  });
-  if (vector_loop_ != kNone) env[vector_loop_] = first;
-}
-
-Scalar Runner::Apply(const Expr& e, const Scalar* operands) const {
-  const DType from = e.Operands().empty() ? e.dtype : p_.exprs[e.operand(e.op == Op::kSelect ? 1 : 0)].dtype;
-  if (e.op == Op::kCast || e.op == Op::kCastUnsigned || e.op == Op::kBitcast)
-    return CastScalar(e.op, from, e.dtype, operands[0]);
-  return RoundScalar(e.dtype, FunctionOf(e.op, from)(operands[0], operands[1], operands[2]));
-}
-
-Scalar Runner::Combined(Id expr, const std::vector<Scalar>& args) const {
-  const Expr& e = p_.exprs[expr];
-  if (e.op == Op::kArg) return args[e.Number()];
-  if (e.op == Op::kConstant) return ConstantValue(e);
-  Scalar operands[3] = {};
-  for (size_t i = 0; i < e.Operands().size(); ++i) operands[i] = Combined(e.Operands()[i], args);
-  return Apply(e, operands);
-}
-
-Scalar Runner::Eval(Id expr, const BlockPlan& block, const plan::Leaf& leaf, const Env& env) {
-  if (const auto known = exprs_.find(expr); known != exprs_.end()) return known->second;
-  const Expr& e = p_.exprs[expr];
-  const auto load = [&](Id buffer) {
-    return memory_.Load(buffer,
-                        Swizzled(p_.buffers[buffer].layout.swizzle, Value(block.addresses.at(expr), env)));
-  };
-  Scalar result{};
-  if (e.op == Op::kConstant) {
-    result = ConstantValue(e);
-  } else if (e.op == Op::kIndex) {
-    result.i = Value(block.values.at(expr), env);
-  } else if (e.op == Op::kLoad) {
-    result = load(e.AsLoad().buffer);
-  } else if (e.op == Op::kGather) {
-    const std::vector<Id> index = p_.GatherIndex(e);
-    const std::vector<Id>& marks = block.gathers.at(expr);
-    for (size_t d = 0; d < index.size(); ++d) {
-      if (marks[d] == kNone) continue;
-      const int64_t most = p_.marks[marks[d]].extent.Known() - 1;
-      computed_[marks[d]] = std::clamp<int64_t>(Eval(index[d], block, leaf, env).i, 0, most);
-    }
-    result = load(e.AsGather().buffer);
-  } else if (e.op == Op::kWithin) {
-    const auto& conditions = block.within.at(expr);
-    const bool inside = absl::c_all_of(conditions, [&](int c) { return HoldsAt(leaf, c, env); });
-    result = Eval(inside ? e.AsWithin().value : e.AsWithin().otherwise, block, leaf, env);
-  } else {
-    Scalar operands[3] = {};
-    for (size_t i = 0; i < e.Operands().size(); ++i) operands[i] = Eval(e.Operands()[i], block, leaf, env);
-    result = Apply(e, operands);
-  }
-  exprs_[expr] = result;
-  return result;
-}
 
 }  // namespace
 
@@ -387,7 +332,7 @@ absl::StatusOr<std::vector<std::string>> RunPlan(const Program& program, const p
   try {
     PlanMemory memory(program, plan.indices);
     memory.SetInputs(inputs);
-    Runner runner(program, plan, options, memory);
+    Runner runner(program, plan.indices, options.shuffle, memory);
     for (const bool prepare : {true, false})
       for (const plan::Entry& entry : plan.entries)
         if (entry.prepare == prepare) runner.RunEntry(entry);

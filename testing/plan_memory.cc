@@ -1,10 +1,9 @@
 #include "testing/plan_memory.h"
 
-#include <algorithm>
-
-#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
+#include "testing/plan_fault.h"
 
 namespace kiln {
 namespace {
@@ -16,7 +15,7 @@ void EachElement(const Program& p, Id id, const Visit& visit) {
   const Buffer& buffer = p.buffers[id];
   const auto shape = p.Dims(buffer.shape);
   std::vector<int64_t> index(shape.size(), 0);
-  for (int64_t position = 0; position < ElementsOf(p, id); ++position) {
+  for (int64_t position = 0; position < kiln::ElementsOf(p, id); ++position) {
     int64_t rest = position, address = 0;
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d].Known()) index[d] = rest % shape[d].Known();
     for (const Id axis : p.List(buffer.layout.axes))
@@ -28,72 +27,90 @@ void EachElement(const Program& p, Id id, const Visit& visit) {
 
 }  // namespace
 
-PlanMemory::PlanMemory(const Program& program, const IndexPlan& plan)
-    : p_(program), plan_(plan), memories_(program.buffers.size()) {}
-
-PlanMemory::Memory& PlanMemory::MemoryAt(Id buffer, int64_t at) {
-  Memory& memory = memories_[plan_.MemoryOf(buffer)];
-  const auto name = p_.Text(p_.buffers[buffer].name);
-  if (at < 0 || at >= std::ssize(memory.values)) Fail("element ", at, " of ", name, " is out of bounds");
-  if (memory.delayed.contains(at))
-    Fail("element ", at, " of ", name, " is used before the flush that stores it");
-  return memory;
+std::string PlanMemory::Name(Id buffer, int64_t at) const {
+  return absl::StrCat("element ", at, " of ", p_.Text(p_.buffers[buffer].name));
 }
 
-Scalar PlanMemory::Load(Id buffer, int64_t at) {
-  const Memory& memory = MemoryAt(buffer, at);
-  if (memory.writers[at] != buffer)
-    Fail("element ", at, " of ", p_.Text(p_.buffers[buffer].name), " is read before it is written");
-  return memory.values[at];
+std::vector<PlanMemory::Element>& PlanMemory::ElementsOf(Id buffer, const PlanThread& by) {
+  const Id memory = plan_.MemoryOf(buffer);
+  const BufferPlan& plan = plan_.buffers[buffer];
+  const bool is_iterations = plan_.buffers[memory].per_iteration;
+  std::vector<Element>& elements =
+      memories_[memory][is_iterations ? by.iteration : by.NumberOf(p_.buffers[memory].scope.owner)];
+  const int64_t count = plan.used() ? plan.elements : LayoutElements(p_, buffer);
+  if (std::ssize(elements) < count) elements.resize(count);
+  return elements;
 }
 
-void PlanMemory::Store(Id buffer, int64_t at, Scalar value) {
-  Memory& memory = MemoryAt(buffer, at);
-  memory.writers[at] = buffer;
-  memory.values[at] = value;
+PlanMemory::Element& PlanMemory::At(Id buffer, int64_t at, const PlanThread& by) {
+  std::vector<Element>& elements = ElementsOf(buffer, by);
+  const int64_t place = Swizzled(p_.buffers[buffer].layout.swizzle, at);
+  if (place < 0 || place >= std::ssize(elements)) Fail(Name(buffer, at), " is out of bounds");
+  return elements[place];
 }
 
-void PlanMemory::Delay(int flush, Id buffer, int64_t at, Scalar value) {
-  MemoryAt(buffer, at).delayed.insert(at);
-  delayed_.push_back({flush, buffer, at, value});
+PlanMemory::Element& PlanMemory::Use(Id buffer, int64_t at, const PlanThread& by, PlanUse use) {
+  Element& element = At(buffer, at, by);
+  if (element.delayed) Fail(Name(buffer, at), " is used before the flush that stores it");
+  if (by.in_kernel && !element.uses.Add(by, use))
+    Fail(Name(buffer, at), " is used by two threads, with no sync between them");
+  return element;
+}
+
+Scalar PlanMemory::Load(const PlanThread& by, Id buffer, int64_t at, PlanUse use) {
+  const Element& element = Use(buffer, at, by, use);
+  if (element.writer != buffer) Fail(Name(buffer, at), " is read before it is written");
+  return element.value;
+}
+
+void PlanMemory::Store(const PlanThread& by, Id buffer, int64_t at, Scalar value, PlanUse use,
+                       plan::Store store) {
+  Element& element = Use(buffer, at, by, use);
+  element.writer = buffer;
+  element.delayed = store.mode == plan::Store::Mode::kTransposed;
+  streams_ |= store.mode == plan::Store::Mode::kStream;
+  if (element.delayed) {
+    delayed_.push_back({store.flush, by, buffer, at, value});
+  } else {
+    element.value = value;
+  }
 }
 
 void PlanMemory::Flush(int number) {
   for (const Delayed& store : delayed_) {
     if (store.flush != number) continue;
-    memories_[plan_.MemoryOf(store.buffer)].delayed.erase(store.at);
-    Store(store.buffer, store.at, store.value);
+    Element& element = At(store.buffer, store.at, store.by);
+    element.value = store.value;
+    element.delayed = false;
   }
   std::erase_if(delayed_, [&](const Delayed& store) { return store.flush == number; });
 }
 
-void PlanMemory::BeginIteration() {
+void PlanMemory::End(absl::string_view entry) const {
+  if (!delayed_.empty()) Fail(entry, " ends with stores that no flush has made");
+  if (streams_) Fail(entry, " ends without a fence after non-temporal stores");
+}
+
+void PlanMemory::BeginKernel() {
   for (size_t b = 0; b < memories_.size(); ++b) {
-    if (plan_.buffers[b].per_iteration) absl::c_fill(memories_[b].writers, kNone);
+    if (p_.buffers[b].scope.owner < Owner::kGrid) memories_[b].clear();
+    for (auto& [owner, elements] : memories_[b])
+      for (Element& element : elements) element.uses = {};
   }
 }
 
 void PlanMemory::SetInputs(absl::Span<const std::string> inputs) {
   size_t next = 0;
-  for (size_t b = 0; b < p_.buffers.size(); ++b) {
-    const Id id = static_cast<Id>(b);
-    const Id memory = plan_.MemoryOf(id);
-    const int64_t elements = plan_.buffers[b].used() ? plan_.buffers[b].elements : LayoutElements(p_, id);
-    if (elements > std::ssize(memories_[memory].values)) {
-      memories_[memory].values.resize(elements, {.i = INT64_C(0x5A5A5A5A)});
-      memories_[memory].writers.resize(elements, kNone);
-    }
-  }
   const auto fill = [&](Id id, const std::string& bytes) {
-    Memory& memory = memories_[id];
     const Buffer& buffer = p_.buffers[id];
     if (static_cast<int64_t>(bytes.size()) != BytesOf(p_, id))
       Fail("input ", p_.Text(buffer.name), " has a wrong size");
-    absl::c_fill(memory.writers, id);
+    std::vector<Element>& elements = ElementsOf(id, {});
+    for (Element& element : elements) element.writer = id;
     if (buffer.layout.padding != kNone)
-      absl::c_fill(memory.values, ConstantValue(p_.exprs[buffer.layout.padding]));
+      for (Element& element : elements) element.value = ConstantValue(p_.exprs[buffer.layout.padding]);
     EachElement(p_, id, [&](int64_t position, int64_t address) {
-      memory.values[address] = LoadScalar(buffer.dtype, bytes.data() + position * SizeOf(buffer.dtype));
+      elements[address].value = LoadScalar(buffer.dtype, bytes.data() + position * SizeOf(buffer.dtype));
     });
   };
   for (const Id id : p_.parameters)
@@ -102,16 +119,17 @@ void PlanMemory::SetInputs(absl::Span<const std::string> inputs) {
     if (p_.buffers[b].data != kNone) fill(static_cast<Id>(b), (*p_.constants)[p_.buffers[b].data]);
 }
 
-std::vector<std::string> PlanMemory::Outputs() const {
+std::vector<std::string> PlanMemory::Outputs() {
   std::vector<std::string> outputs;
   for (const Id id : p_.parameters) {
     const Buffer& buffer = p_.buffers[id];
     if (buffer.role != Role::kOutput) continue;
     std::string& bytes = outputs.emplace_back(BytesOf(p_, id), '\xA5');
+    const std::vector<Element>& elements = ElementsOf(id, {});
     EachElement(p_, id, [&](int64_t position, int64_t address) {
-      if (memories_[id].writers[address] != kNone)
-        StoreScalar(buffer.dtype, memories_[id].values[address],
-                    bytes.data() + position * SizeOf(buffer.dtype));
+      const Element& element = elements[address];
+      if (element.writer != kNone)
+        StoreScalar(buffer.dtype, element.value, bytes.data() + position * SizeOf(buffer.dtype));
     });
   }
   return outputs;

@@ -1,63 +1,66 @@
 // The memory of a plan that runs (plan_interpreter.h): elements at the addresses that the plan gives, with the buffer
-// that stored each of them last. Any wrong access ends the run.
+// that stored each of them last. Each owner of a buffer (a thread, a warp, a block, an iteration of a parallel loop) has
+// its own elements. Any wrong access ends the run.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
-#include "backends/lower/plan/index_plan.h"
+#include "backends/lower/plan/loop_plan.h"
 #include "lang/program/scalar.h"
+#include "testing/plan_threads.h"
 
 namespace kiln {
-
-// The exception that ends the run of a wrong plan. `what` says what is wrong.
-struct PlanFault {
-  std::string what;
-};
-template <typename... T>
-[[noreturn]] void Fail(const T&... what) {
-  throw PlanFault{absl::StrCat(what...)};
-}
 
 class PlanMemory {
  public:
   // Keeps references to both.
-  PlanMemory(const Program& program, const IndexPlan& plan);
+  PlanMemory(const Program& program, const IndexPlan& plan) : p_(program), plan_(plan) {
+    memories_.resize(program.buffers.size());
+  }
 
   void SetInputs(absl::Span<const std::string> inputs);
-  std::vector<std::string> Outputs() const;
+  std::vector<std::string> Outputs();
+  // Forgets who used what, and what belongs to threads, warps and blocks.
+  void BeginKernel();
 
-  Scalar Load(Id buffer, int64_t at);
-  void Store(Id buffer, int64_t at, Scalar value);
-  // Delays a store until the flush with this number. Until then nothing may use the element.
-  void Delay(int flush, Id buffer, int64_t at, Scalar value);
+  Scalar Load(const PlanThread& by, Id buffer, int64_t at, PlanUse use = PlanUse::kRead);
+  // A transposed store waits for its flush; until then nothing may use the element.
+  void Store(const PlanThread& by, Id buffer, int64_t at, Scalar value, PlanUse use, plan::Store store);
   void Flush(int number);
-  bool HasDelayed() const { return !delayed_.empty(); }
-  // Forgets the contents of buffers that are private to an iteration.
-  void BeginIteration();
+  void Fence() { streams_ = false; }
+  // Fails if stores wait for a flush or a fence.
+  void End(absl::string_view entry) const;
 
  private:
-  struct Memory {
-    std::vector<Scalar> values;
-    std::vector<Id> writers;  // by element: the buffer that was stored last; kNone: nothing
-    std::set<int64_t> delayed;
+  struct Element {
+    Scalar value{.i = INT64_C(0x5A5A5A5A)};
+    Id writer = kNone;  // the buffer that was stored last; kNone: nothing
+    bool delayed = false;
+    PlanUses uses;  // in the kernel that runs
   };
   struct Delayed {
     int flush;
+    PlanThread by;
     Id buffer;
     int64_t at;
     Scalar value;
   };
 
-  Memory& MemoryAt(Id buffer, int64_t at);
+  std::vector<Element>& ElementsOf(Id buffer, const PlanThread& by);
+  Element& At(Id buffer, int64_t at, const PlanThread& by);
+  // The same, and checks that this access may happen.
+  Element& Use(Id buffer, int64_t at, const PlanThread& by, PlanUse use);
+  std::string Name(Id buffer, int64_t at) const;
 
   const Program& p_;
   const IndexPlan& plan_;
-  std::vector<Memory> memories_;  // by buffer that owns the memory
+  // By buffer that has the memory, and by owner.
+  std::vector<std::map<int64_t, std::vector<Element>>> memories_;
   std::vector<Delayed> delayed_;
+  bool streams_ = false;  // non-temporal stores wait for a fence
 };
 
 }  // namespace kiln

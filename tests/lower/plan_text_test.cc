@@ -87,7 +87,7 @@ TEST(PlanText, HasAllNodes) {
         }
       }
     }
-    for b 20 axis 1 {
+    for b 20 axis thread-y {
       sync warp
       call dot a
       prefetch write B[a*20 + 7] over a one b 20 lines 2 locality 0

@@ -9,6 +9,12 @@
 // lowering treats alike: an unrolled loop of 7 taps whose first tap has no left edge is a node for copy 0 and a node
 // for copies 1 to 6. A condition is tested where its node stands, for all values of the loops that are not bound
 // there. The sums of IndexPlan (addresses, conditions, marks) hold everywhere.
+//
+// A node of an entry in which loops run on axes is a kernel. It has as many threads as its largest loops on the axes have
+// iterations. All threads run all of the kernel, but of a loop on an axis the iteration that is their place there;
+// outside of such a loop, a leaf is run by the threads whose place is 0. Memory belongs to the owner that the buffer's
+// scope names. A pipeline is loops inside of each other: in `for k 3 { for k 1..2 unrolled { copy } multiply }`, a copy
+// for iteration k + 1 runs beside the product of iteration k.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +37,7 @@ enum class Run {
   kOne,       // its only iteration; loads inside are not shared with the code after it
   kUnrolled,  // copies of the code, in order
   kLanes,     // lanes of vectors: each leaf computes all of them before the next leaf
-  kAxis,      // the threads of a GPU's axis
+  kAxis,      // threads or blocks of a GPU, one each
 };
 
 // Runs iterations first .. first + count - 1 of a loop of the program.
@@ -40,14 +46,15 @@ struct Loop {
   Run run = Run::kSerial;
   int64_t first = 0, count = 1;
   // kSerial: iterations that the body contains as copies; the children are kUnrolled nodes of the same loop with
-  // the iterations 0 .. steps - 1, relative to a multiple of `steps`.
+  // the iterations 0 .. steps - 1. A node of a loop inside of another node of that loop is relative to it.
   int64_t steps = 1;
   int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
       {};  // kSerial: conditions that end the loop. It runs while they hold for the least value of their rest
   std::vector<int> decided = {};  // those of `trims` that hold for everything below while the loop runs
   bool runs_once = false;         // at least one iteration runs, whatever the trims say
-  int axis = -1, role = -1;       // kAxis
+  LoopKind axis = LoopKind::kThreadX;  // kAxis: the axis, from block-x to thread-z
+  int role = -1;                       // kAxis
   bool operator==(const Loop&) const = default;
 };
 

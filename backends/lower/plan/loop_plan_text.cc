@@ -85,7 +85,7 @@ class Printer {
     if (loop.run == Run::kThreads) text += " threads";
     if (loop.run == Run::kUnrolled) text += " unrolled";
     if (loop.run == Run::kLanes) absl::StrAppend(&text, " lanes ", loop.lanes);
-    if (loop.run == Run::kAxis) absl::StrAppend(&text, " axis ", loop.axis);
+    if (loop.run == Run::kAxis) absl::StrAppend(&text, " axis ", kiln::ToString(loop.axis));
     if (loop.steps > 1) absl::StrAppend(&text, " steps ", loop.steps);
     absl::StrAppend(&text, Conditions(" trim", loop.trims), Conditions(" decided", loop.decided),
                     loop.runs_once ? " once" : "");

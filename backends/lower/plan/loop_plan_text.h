@@ -34,7 +34,8 @@
 //                "lines" int "locality" int
 //              | "flush" int | "fence" | "sync" owner
 //   range      = int | int ".." int                               0 .. int - 1, or first .. end - 1
-//   run        = | "threads" | "unrolled" | "lanes" int | "axis" int
+//   run        = | "threads" | "unrolled" | "lanes" int | "axis" axis
+//   axis       = "block-x" | "block-y" | "block-z" | "thread-x" | "thread-y" | "thread-z"
 //   attributes = ["steps" int] ["trim" conditions] ["decided" conditions] ["once"] ["role" int]
 //   store      = "plain" | "stream" | "transposed" int
 //   conditions = "c"N {"c"N}

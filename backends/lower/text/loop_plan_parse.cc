@@ -258,7 +258,10 @@ class Parser : private ExprReader {
     }
     if (Accept("axis")) {
       loop.run = Run::kAxis;
-      loop.axis = Id32("an axis");
+      const Token token = Next();
+      loop.axis = KindOfLoop();
+      if (loop.axis < LoopKind::kBlockX || loop.axis > LoopKind::kThreadZ)
+        FailAt(token, absl::StrCat(ToString(loop.axis), " is no axis"));
     }
     if (Accept("steps")) loop.steps = Integer("a number of steps");
     loop.trims = ConditionsAfter("trim");

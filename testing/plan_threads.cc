@@ -1,0 +1,91 @@
+#include "testing/plan_threads.h"
+
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "lang/program/text_names.h"
+#include "testing/plan_fault.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kMaxThreads = int64_t{1} << 20;                              // of a block
+constexpr int64_t kThreadsOf[] = {1, 32, 128, kMaxThreads};                    // by owner
+constexpr Owner kOwners[] = {Owner::kBlock, Owner::kWarpgroup, Owner::kWarp};  // of PlanSyncs
+
+// True if the smallest owner of both threads has met in between.
+bool IsBefore(const PlanThread& past, const PlanThread& now) {
+  if (past.NumberOf(Owner::kThread) == now.NumberOf(Owner::kThread)) return true;
+  for (size_t i = std::size(kOwners); i-- > 0;)
+    if (past.NumberOf(kOwners[i]) == now.NumberOf(kOwners[i])) return past.syncs[i] < now.syncs[i];
+  return false;
+}
+
+}  // namespace
+
+int64_t PlanThread::NumberOf(Owner owner) const {
+  if (owner > Owner::kBlock) return 0;
+  return block * kMaxThreads + number / kThreadsOf[static_cast<int>(owner)];
+}
+
+size_t PlanAxis(LoopKind axis) {
+  constexpr LoopKind kAxes[] = {LoopKind::kThreadX, LoopKind::kThreadY, LoopKind::kThreadZ,
+                                LoopKind::kBlockX,  LoopKind::kBlockY,  LoopKind::kBlockZ};
+  return absl::c_find(kAxes, axis) - std::begin(kAxes);
+}
+
+PlanGrid::PlanGrid(const plan::Node& node) { Read(node); }
+
+void PlanGrid::Read(const plan::Node& node) {
+  if (const plan::Loop* loop = node.As<plan::Loop>(); loop != nullptr && loop->run == plan::Run::kAxis) {
+    is_kernel_ = true;
+    int64_t& size = sizes_.at(PlanAxis(loop->axis));
+    size = std::max(size, loop->first + loop->count);
+  }
+  for (const plan::Nodes& arm : node.arms)
+    for (const plan::Node& child : arm) Read(child);
+}
+
+PlanPlace PlanGrid::PlaceOf(const PlanThread& thread) const {
+  PlanPlace place;
+  int64_t rest = thread.block * threads() + thread.number;
+  for (size_t axis = 0; axis < place.size(); rest /= sizes_[axis++]) place[axis] = rest % sizes_[axis];
+  return place;
+}
+
+void PlanBlock::Meet(const plan::Sync& sync, PlanThread& thread) {
+  if (sync.scope > Owner::kBlock) Fail("a sync of more than a block: blocks run one after another");
+  for (size_t i = 0; i < std::size(kOwners); ++i) thread.syncs[i] += kOwners[i] <= sync.scope;
+  phases_.insert(thread.syncs);
+  ++arrived_[{sync.scope, thread.NumberOf(sync.scope), thread.syncs, &sync}];
+}
+
+void PlanBlock::EndPhase() {
+  for (const auto& [where, threads] : arrived_) {
+    const Owner owner = std::get<Owner>(where);
+    const int64_t size = kThreadsOf[static_cast<int>(owner)], number = std::get<int64_t>(where) % kMaxThreads;
+    const int64_t all = std::min(size, threads_ - number * size);
+    if (threads != all)
+      Fail("a sync of a ", kOwnerNames[static_cast<int>(owner)], " that ", threads, " of ", all,
+           " threads reach");
+  }
+  arrived_.clear();
+}
+
+bool PlanUses::Add(const PlanThread& by, PlanUse use) {
+  const auto clashes = [&](const Past& past) {
+    const bool reads = use == PlanUse::kRead && past.use == PlanUse::kRead;
+    const bool combines = use == PlanUse::kCombine && past.use == PlanUse::kCombine;
+    return !reads && !(combines && past.by.block == by.block) && !IsBefore(past.by, by);
+  };
+  if (absl::c_any_of(past_, clashes)) return false;
+  // What will clash with one of these will clash with this access.
+  std::erase_if(past_, [&](const Past& past) {
+    const bool is_again = past.use == use && past.by.NumberOf(Owner::kThread) == by.NumberOf(Owner::kThread);
+    return is_again || (use == PlanUse::kWrite && IsBefore(past.by, by));
+  });
+  past_.push_back({by, use});
+  return true;
+}
+
+}  // namespace kiln

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "backends/lower/passes/plan_indices.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/check.h"
@@ -80,7 +79,16 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
   return relative;
 }
 
-void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& accesses, BufferPlan& plan) {
+// The ring of a buffer, and its loop; kNone: it has none.
+std::pair<Id, Ring> RingOf(const Program& p, Id buffer) {
+  for (const Id loop : LoopsBelow(p, kRoot))
+    for (const Ring& ring : p.Rings(p.loop(loop)))
+      if (ring.buffer == buffer) return {loop, ring};
+  return {kNone, {}};
+}
+
+void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Accesses& accesses,
+                 BufferPlan& plan) {
   const Buffer& buffer = p.buffers[id];
   std::vector<int64_t> extents;
   if (buffer.layout.axes.count > 0) {
@@ -122,12 +130,17 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
     }
     plan.elements *= placed.extent;
   }
+  if (const auto [loop, ring] = RingOf(p, id); options.rings && loop != kNone) {
+    const IndexSplit copy{Source::Loop(loop), plan.elements, 1, ring.depth};
+    for (IndexSum& address : addresses) address.splits.push_back(copy);
+    plan.elements *= ring.depth;
+  }
   for (size_t i = 0; i < accesses.size(); ++i) *accesses[i]->address = Simplify(addresses[i], Extents(p));
 
   if (buffer.role == Role::kStatus) {
     plan.place = Memory::kAlloca;
   } else if (buffer.role == Role::kTemporary && !plan.crosses) {
-    const bool small = plan.elements * SizeOf(buffer.dtype) <= stack_bytes;
+    const bool small = plan.elements * SizeOf(buffer.dtype) <= options.stack_bytes;
     plan.place = small || buffer.scope.storage == Storage::kRegister ? Memory::kAlloca : Memory::kHeap;
   } else if (buffer.data != kNone) {
     plan.place = Memory::kGlobal;
@@ -136,14 +149,14 @@ void PlaceBuffer(const Program& p, int64_t stack_bytes, Id id, const Accesses& a
 
 }  // namespace
 
-void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
-                  IndexPlan& plan) {
+void PlaceBuffers(const Program& program, const PlanOptions& options,
+                  const std::vector<PlannedAccess>& accesses, IndexPlan& plan) {
   for (size_t id = 0; id < program.buffers.size(); ++id) {
     Accesses mine;
     for (const PlannedAccess& access : accesses) {
       if (access.buffer == static_cast<Id>(id)) mine.push_back(&access);
     }
-    if (!mine.empty()) PlaceBuffer(program, stack_bytes, static_cast<Id>(id), mine, plan.buffers[id]);
+    if (!mine.empty()) PlaceBuffer(program, options, static_cast<Id>(id), mine, plan.buffers[id]);
   }
 }
 

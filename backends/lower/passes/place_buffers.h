@@ -5,11 +5,13 @@
 //   ->  t has 16 elements, and i1 is the address
 // This compaction applies to each dimension (of the layout) in which the index of every access is the same
 // function of the outer loops plus a bounded rest, if everything that is read below these loops was written
-// below them.
+// below them. A buffer in the ring of a pipelined loop has copies after each other, one for each of the iterations that
+// use it at once.
 #pragma once
 
 #include <vector>
 
+#include "backends/lower/passes/plan_indices.h"
 #include "backends/lower/plan/index_plan.h"
 
 namespace kiln {
@@ -22,7 +24,7 @@ struct PlannedAccess {
   IndexSum* address = nullptr;  // where the planned address goes
 };
 
-void PlaceBuffers(const Program& program, int64_t stack_bytes, const std::vector<PlannedAccess>& accesses,
-                  IndexPlan& plan);
+void PlaceBuffers(const Program& program, const PlanOptions& options,
+                  const std::vector<PlannedAccess>& accesses, IndexPlan& plan);
 
 }  // namespace kiln

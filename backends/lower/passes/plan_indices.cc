@@ -24,7 +24,7 @@ class Planner {
   IndexPlan Run() {
     plan_.buffers.resize(p_.buffers.size());
     Visit(kRoot, false);
-    PlaceBuffers(p_, options_.stack_bytes, accesses_, plan_);
+    PlaceBuffers(p_, options_, accesses_, plan_);
     return std::move(plan_);
   }
 

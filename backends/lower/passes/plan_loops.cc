@@ -75,7 +75,8 @@ Planned PlanLoops(const Program& program, const LowerOptions& options, AfterPass
   after("inline-nested-blocks", [&] { return ToString(p); });
   DecomposeReductions(p);
   after("decompose-reductions", [&] { return ToString(p); });
-  IndexPlan indices = PlanIndices(p, {.drops_terms = options.policies.Has(Policy::kDroppableTerms)});
+  IndexPlan indices =
+      PlanIndices(p, {.drops_terms = options.policies.Has(Policy::kDroppableTerms), .rings = false});
   after("plan-indices", [&] { return ToString(p, indices); });
   if (options.policies.Has(Policy::kShortLoops))
     UnrollShortLoops(p, indices, options.vector_bytes, options.costs);

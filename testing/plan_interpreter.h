@@ -1,7 +1,8 @@
 // Runs a loop plan (backends/lower/plan/loop_plan.h) as the emitter would translate it, and checks the plan's
 // claims: conditions that it takes as decided hold, no instance with a failing guard runs, no element is read
-// before it is stored, and each parallel iteration has its own temporaries. It shares no code with the
-// passes.
+// before it is stored, and each parallel iteration has its own temporaries. In kernels of a GPU, threads and
+// blocks have their own memory, the threads of a sync's owner reach it together, and a sync is between two uses
+// of an element by different threads (plan_threads.h). It shares no code with the passes.
 //
 //   const plan::Planned planned = plan::PlanLoops(program, options);
 //   const auto outputs = RunPlan(planned.program, planned.plan, inputs, {.shuffle = 1});
@@ -20,7 +21,8 @@
 namespace kiln {
 
 struct RunPlanOptions {
-  uint64_t shuffle = 0;  // a seed: iterations on threads and threads of axes run in random order; 0: in turn
+  uint64_t shuffle =
+      0;  // a seed: parallel iterations, and threads and blocks, run in random order; 0: in turn
 };
 
 // Returns kInternal, with the block and the fault, if the plan is wrong or an input has another size.

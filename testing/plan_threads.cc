@@ -53,23 +53,32 @@ PlanPlace PlanGrid::PlaceOf(const PlanThread& thread) const {
   return place;
 }
 
+PlanBlock::PlanBlock(int64_t threads) : threads_(threads) {
+  if (threads > 1) phases_.insert({-1, -1, -1});
+}
+
 void PlanBlock::Meet(const plan::Sync& sync, PlanThread& thread) {
   if (sync.scope > Owner::kBlock) Fail("a sync of more than a block: blocks run one after another");
   for (size_t i = 0; i < std::size(kOwners); ++i) thread.syncs[i] += kOwners[i] <= sync.scope;
   phases_.insert(thread.syncs);
-  ++arrived_[{sync.scope, thread.NumberOf(sync.scope), thread.syncs, &sync}];
+  const int64_t owner = thread.NumberOf(sync.scope);
+  const auto is_here = [&](const Meeting& meeting) {
+    return meeting.sync == &sync && meeting.owner == owner && meeting.syncs == thread.syncs;
+  };
+  auto here = absl::c_find_if(meetings_, is_here);
+  if (here == meetings_.end()) here = meetings_.insert(here, {&sync, owner, thread.syncs});
+  ++here->threads;
 }
 
 void PlanBlock::EndPhase() {
-  for (const auto& [where, threads] : arrived_) {
-    const Owner owner = std::get<Owner>(where);
-    const int64_t size = kThreadsOf[static_cast<int>(owner)], number = std::get<int64_t>(where) % kMaxThreads;
-    const int64_t all = std::min(size, threads_ - number * size);
-    if (threads != all)
-      Fail("a sync of a ", kOwnerNames[static_cast<int>(owner)], " that ", threads, " of ", all,
-           " threads reach");
+  for (const Meeting& meeting : meetings_) {
+    const int scope = static_cast<int>(meeting.sync->scope);
+    const int64_t first = meeting.owner % kMaxThreads * kThreadsOf[scope];
+    const int64_t all = std::min(kThreadsOf[scope], threads_ - first);
+    if (meeting.threads != all)
+      Fail("a sync of a ", kOwnerNames[scope], " that ", meeting.threads, " of ", all, " threads reach");
   }
-  arrived_.clear();
+  meetings_.clear();
 }
 
 bool PlanUses::Add(const PlanThread& by, PlanUse use) {

@@ -6,9 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include "backends/lower/plan/loop_plan.h"
@@ -52,18 +50,25 @@ class PlanGrid {
 // The threads of a block meet at syncs.
 class PlanBlock {
  public:
-  explicit PlanBlock(int64_t threads) : threads_(threads) {}
-  // In order. Grows while a thread runs.
+  explicit PlanBlock(int64_t threads);
+  // In order, and found by the threads that walk through the first: in it nothing runs, if there are several threads.
   const std::set<PlanSyncs>& phases() const { return phases_; }
   void Meet(const plan::Sync& sync, PlanThread& thread);
-  // Call this when each thread has reached all of its syncs. Fails if others of an owner's threads did not reach them.
+  // Call this when each thread has walked through the phase. Fails if some threads of an owner have not reached a sync
+  // that others have.
   void EndPhase();
 
  private:
   int64_t threads_;
   std::set<PlanSyncs> phases_ = {{}};
-  // By owner, how often it has met, and where it meets: the threads that are there.
-  std::map<std::tuple<Owner, int64_t, PlanSyncs, const plan::Sync*>, int64_t> arrived_;
+  // The threads of an owner that reach a sync after as many others.
+  struct Meeting {
+    const plan::Sync* sync;
+    int64_t owner;
+    PlanSyncs syncs;
+    int64_t threads = 0;
+  };
+  std::vector<Meeting> meetings_;
 };
 
 enum class PlanUse {

@@ -1,0 +1,283 @@
+// Loop plans of kernels for a GPU, written by hand: a tiled product with a pipeline of two stages (tests/lower/gpu/simt.txt)
+// and a softmax with reductions over threads (softmax.txt). They stand below the programs that two schedules make, and
+// compute what the programs do, in any order of threads. No sync can be left out, and all threads must reach it.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "backends/lower/passes/decompose_reductions.h"
+#include "backends/lower/text/loop_plan_parse.h"
+#include "lang/program/scalar.h"
+#include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
+#include "test_paths.h"
+#include "testing/matmul.h"
+#include "testing/plan_interpreter.h"
+#include "testing/random_program.h"
+#include "testing/scheduled.h"
+#include "testing/softmax.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kSeeds = 8;
+
+// Blocks make tiles of 16 by 8, and threads 4 by 2. Slices of 4 along k are copied to shared memory by all threads.
+Schedule Simt(const Program& program) {
+  Schedule s = Scheduled(program);
+  const Block product = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(product);
+  const auto i = s.Split(loops[0], {2, 4, 2, 2}), j = s.Split(loops[1], {3, 4, 1, 2});
+  const auto k = s.Split(loops[2], {4, 4});
+  s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2], i[3], j[3]});
+  const Loop block = s.Fuse({i[0], j[0]}), thread = s.Fuse({i[1], j[1]});
+  s.Bind(block, LoopKind::kBlockX);
+  std::vector<Block> copies;
+  for (const int operand : {0, 1}) {
+    copies.push_back(s.CacheRead(product, operand, "shared"));
+    s.ComputeAt(copies.back(), k[0]);
+  }
+  for (const int operand : {0, 1}) {
+    const Block load = s.CacheRead(product, operand, "register");
+    s.ComputeAt(load, k[1]);
+    const auto of_load = s.GetLoops(load);
+    for (size_t l = of_load.size() - 2; l < of_load.size(); ++l) s.Unroll(of_load[l]);
+  }
+  const Block store = s.AccumulateAt(product, block, "register");
+  const auto of_store = s.GetLoops(store);
+  const auto a = s.Split(of_store[1], {4, 2, 2}), b = s.Split(of_store[2], {4, 1, 2});
+  s.Reorder({a[0], b[0], a[1], b[1], a[2], b[2]});
+  s.Bind(s.Fuse({a[0], b[0]}), LoopKind::kThreadX);
+  for (const Loop loop : {a[1], b[1], a[2]}) s.Unroll(loop);
+  s.Vectorize(b[2]);
+  s.Bind(thread, LoopKind::kThreadX);
+  for (const Loop loop : {i[2], j[2], i[3], j[3]}) s.Unroll(loop);
+  for (const Block copy : copies) s.CooperativeFetch(copy, 2);
+  s.Pipeline(k[0], {.stages = {0, 0, 1}, .depths = {2, 2}});
+  return s;
+}
+
+// A block has a row, and a thread 8 elements next to each other. Threads reduce their elements in registers first.
+Schedule SoftmaxOfRows(const Program& program) {
+  Schedule s = Scheduled(program);
+  const Block max = s.GetBlock("max"), exp = s.GetBlock("exp"), sum = s.GetBlock("sum"),
+              div = s.GetBlock("div");
+  const Loop row = s.GetLoops(div)[0];
+  for (const Block block : {sum, exp, max}) s.ComputeAt(block, row);
+  const Block load = s.CacheRead(max, 0, "register");
+  s.SetScope(max, "shared");
+  s.SetScope(sum, "shared");
+  s.SetScope(exp, "register");
+  s.ComputeAt(load, row);
+  for (const Block block : {load, max, exp, sum, div}) {
+    const auto parts = s.Split(s.GetLoops(block).back(), {8, kAuto, 4});
+    s.Bind(parts[0], LoopKind::kThreadX);
+    s.Unroll(parts[1]);
+    const bool moves = block.number == load.number || block.number == div.number;
+    moves ? s.Vectorize(parts[2]) : s.Unroll(parts[2]);
+    if (block.number == max.number || block.number == sum.number) s.AccumulateAt(block, parts[0], "register");
+  }
+  s.Bind(row, LoopKind::kBlockX);
+  return s;
+}
+
+struct Kernel {
+  Program program;
+  Schedule schedule;
+  std::string text;  // of the scheduled program and its plan
+  std::vector<std::string> inputs;
+};
+
+std::string ReadFile(const std::string& name) {
+  std::stringstream text;
+  text << std::ifstream(absl::StrCat(KILN_SOURCE_DIR "/tests/lower/gpu/", name)).rdbuf();
+  return text.str();
+}
+
+Kernel SimtKernel() {
+  const Program program = Matmul(32, 24, 16);
+  RandomDice dice(Engine{1});
+  return {program, Simt(program), ReadFile("simt.txt"), RandomInputs(program, dice)};
+}
+
+// The exponentials are 0 or 1, so that sums are exact in any order.
+Kernel SoftmaxKernel() {
+  const Program program = Softmax(3, 64);
+  RandomDice dice(Engine{2});
+  std::string x(3 * 64 * sizeof(float), '\0');
+  for (int64_t at = 0; at < 3 * 64; ++at) {
+    const float row = static_cast<float>(at / 64), value = dice.Flip(0.3) ? row : row - 200;
+    StoreScalar(DType::kF32, {.f = value}, x.data() + at * sizeof(float));
+  }
+  return {program, SoftmaxOfRows(program), ReadFile("softmax.txt"), {x}};
+}
+
+plan::Planned Parsed(const Kernel& kernel) {
+  const auto parsed = plan::ParsePlan(kernel.text);
+  EXPECT_TRUE(parsed.ok()) << parsed.status();
+  return parsed.ok() ? *parsed : plan::Planned();
+}
+
+void ExpectPlanOfTheSchedule(const Kernel& kernel) {
+  ASSERT_TRUE(kernel.schedule.ok()) << kernel.schedule.status();
+  Program program = kernel.schedule.program();
+  DecomposeReductions(program);
+  const plan::Planned planned = Parsed(kernel);
+  EXPECT_EQ(ToString(planned.program), ToString(program));
+  EXPECT_EQ(plan::Text(planned), kernel.text);
+}
+
+void ExpectSameResults(const Kernel& kernel) {
+  const plan::Planned planned = Parsed(kernel);
+  const auto wanted = kiln::Run(kernel.program, kernel.inputs);
+  ASSERT_TRUE(wanted.ok()) << wanted.status();
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto found = RunPlan(planned.program, planned.plan, kernel.inputs, {.shuffle = seed});
+    ASSERT_TRUE(found.ok()) << seed << ": " << found.status();
+    EXPECT_EQ(*found, *wanted) << seed;
+  }
+}
+
+// Takes the sync with this number out of the nodes. Returns false if there are fewer.
+bool RemoveSync(plan::Nodes& nodes, int& number) {
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (nodes[n].As<plan::Sync>() != nullptr && number-- == 0) {
+      nodes.erase(nodes.begin() + n);
+      return true;
+    }
+    for (plan::Nodes& arm : nodes[n].arms)
+      if (RemoveSync(arm, number)) return true;
+  }
+  return false;
+}
+
+// Returns how many syncs the plan has. Without one of them it fails in each order of threads.
+int ExpectAllSyncsAreNeeded(const Kernel& kernel) {
+  const plan::Planned planned = Parsed(kernel);
+  for (int sync = 0;; ++sync) {
+    plan::LoopPlan plan = planned.plan;
+    int number = sync;
+    if (!RemoveSync(plan.entries[0].nodes, number)) return sync;
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      const auto found = RunPlan(planned.program, plan, kernel.inputs, {.shuffle = seed});
+      EXPECT_FALSE(found.ok()) << "without sync " << sync << ", seed " << seed;
+    }
+  }
+}
+
+TEST(GpuPlans, SimtComputesTheProduct) {
+  const Kernel kernel = SimtKernel();
+  ExpectPlanOfTheSchedule(kernel);
+  ExpectSameResults(kernel);
+  EXPECT_EQ(ExpectAllSyncsAreNeeded(kernel), 2);
+}
+
+TEST(GpuPlans, SoftmaxReducesOverThreads) {
+  const Kernel kernel = SoftmaxKernel();
+  ExpectPlanOfTheSchedule(kernel);
+  ExpectSameResults(kernel);
+  EXPECT_EQ(ExpectAllSyncsAreNeeded(kernel), 4);
+}
+
+// --- Small plans: a block's threads put elements into S, and get those of each other.
+
+constexpr char kSwap[] = R"(kiln.program v1
+program swap
+parameters A, B
+buffer A: i32[2, 64] input
+buffer B: i32[2, 64] output
+buffer S: i32[2, 64] temporary shared/block
+
+for g < 2 block-x {
+  for k < 2 {
+    for t < 64 thread-x {
+      block put {
+        spatial g < 2 = g
+        spatial i < 64 = t
+        S[g, i] = A[g, i]
+      }
+    }
+    for u < 64 thread-x {
+      block get {
+        spatial g < 2 = g
+        spatial i < 64 = u
+        B[g, i] = S[g, i/2*2 - i%2 + 1]
+      }
+    }
+  }
+}
+
+kiln.plan v1
+entry swap {
+  for g 2 axis block-x {
+    for k 2 {
+)";
+
+// What is wrong with the plan that has these nodes in the loop k; "" if nothing is.
+std::string Fault(absl::string_view nodes, absl::string_view of = kSwap) {
+  const auto parsed = plan::ParsePlan(absl::StrCat(of, nodes, "}}}"));
+  if (!parsed.ok()) return std::string(parsed.status().message());
+  RandomDice dice(Engine{3});
+  const std::vector<std::string> inputs = RandomInputs(parsed->program, dice);
+  const auto wanted = kiln::Run(parsed->program, inputs);
+  EXPECT_TRUE(wanted.ok()) << wanted.status();
+  const auto found = RunPlan(parsed->program, parsed->plan, inputs);
+  return !found.ok() ? std::string(found.status().message()) : *found == *wanted ? "" : "other results";
+}
+
+constexpr char kPut[] = "for t 64 axis thread-x { put } ", kGet[] = "for u 64 axis thread-x { get } ";
+
+TEST(PlanThreads, SeeWhatOthersWroteAfterASyncOnly) {
+  const std::string sync = "sync block ";
+  EXPECT_EQ(Fault(absl::StrCat(kPut, sync, kGet, sync)), "");
+  EXPECT_EQ(Fault(absl::StrCat(kPut, kGet, sync)), "element 1 of S is read before it is written");
+  // The second iteration writes what the first reads.
+  EXPECT_EQ(Fault(absl::StrCat(kPut, sync, kGet)),
+            "element 0 of S is used by two threads, with no sync between them");
+}
+
+TEST(PlanThreads, OfAWarpMeetAlone) {
+  EXPECT_EQ(Fault(absl::StrCat(kPut, "sync warp ", kGet, "sync warp ")), "");
+  const std::string of_others = absl::StrReplaceAll(kSwap, {{"i/2*2 - i%2 + 1", "63 - i"}});
+  EXPECT_EQ(Fault(absl::StrCat(kPut, "sync block ", kGet, "sync block "), of_others), "");
+  EXPECT_EQ(Fault(absl::StrCat(kPut, "sync warp ", kGet, "sync block "), of_others),
+            "element 63 of S is used by two threads, with no sync between them");
+}
+
+TEST(PlanThreads, ReachEachSyncTogether) {
+  const auto fault = [](absl::string_view first, absl::string_view others) {
+    return Fault(absl::StrCat("for t 5 axis thread-x { put ", first, "} for t 5..64 axis thread-x { put ",
+                              others, "} sync block ", kGet, "sync block"));
+  };
+  EXPECT_EQ(fault("", ""), "");
+  EXPECT_EQ(fault("sync block ", ""), "a sync of a block that 5 of 64 threads reach");
+  EXPECT_EQ(fault("sync block ", "sync block "), "a sync of a block that 5 of 64 threads reach");
+  EXPECT_EQ(Fault(absl::StrCat("for t 64 axis thread-x { put sync block } ", kGet, "sync block")), "");
+}
+
+TEST(PlanThreads, DoNotReachASyncInADivergentBranch) {
+  const std::string some = absl::StrReplaceAll(
+      kSwap, {{"spatial i < 64 = t", "spatial i < 64 = t\n  spatial j < 60 = t"},
+              {"spatial i < 64 = u", "spatial i < 64 = u\n  spatial j < 60 = u"},
+              {"kiln.plan v1", "kiln.plan v1\ncondition c0: 0 <= t < 60\ncondition c1: 0 <= u < 60"}});
+  EXPECT_EQ(Fault("for t 64 axis thread-x { if c0 { put } }   sync block "
+                  "for u 64 axis thread-x { if c1 { get } }   sync block",
+                  some),
+            "");
+  EXPECT_EQ(Fault("for t 64 axis thread-x { if c0 { put       sync block } }"
+                  "for u 64 axis thread-x { if c1 { get } }   sync block",
+                  some),
+            "a sync of a block that 60 of 64 threads reach");
+}
+
+TEST(PlanThreads, HaveTheirOwnRegisters) {
+  const std::string own = absl::StrReplaceAll(kSwap, {{"shared/block", "register/thread"}});
+  EXPECT_EQ(Fault(absl::StrCat(kPut, "sync block ", kGet, "sync block "), own),
+            "element 1 of S is read before it is written");
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,4 +1,4 @@
-// What is wrong with a plan that runs (plan_interpreter.h).
+// The exception that ends the run of a wrong plan (plan_interpreter.h).
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 namespace kiln {
 
 struct PlanFault {
-  std::string what;
+  std::string what;  // what is wrong
 };
 
-// Throws a PlanFault, which ends the run.
+// Throws a PlanFault with the concatenation of the arguments.
 template <typename... T>
 [[noreturn]] void Fail(const T&... what) {
   throw PlanFault{absl::StrCat(what...)};

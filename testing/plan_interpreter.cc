@@ -23,7 +23,7 @@ using plan::Node;
 
 constexpr int64_t kUnbound = INT64_MIN;
 
-// The block whose instance runs.
+// A leaf with its block.
 struct Instance {
   const plan::Leaf& leaf;
   const BlockNode& block;
@@ -47,7 +47,7 @@ class Runner {
   }
 
  private:
-  // --- Control: it depends on no data, so that a thread may walk the whole code for each of its phases
+  // --- Control. It depends on no data, so a thread can walk the whole code once for each phase
 
   void RunBlocks(const Node& node) {
     const PlanGrid grid(node);
@@ -76,7 +76,7 @@ class Runner {
   void Run(const Node& node) {
     std::visit([&](const auto& what) { RunOne(what, node); }, node.what);
   }
-  // Runs an arm, in which the conditions have this answer.
+  // Runs an arm. The plan claims that the conditions have this answer there.
   void RunArm(const Node& node, size_t arm, const std::vector<int>& conditions = {}, bool holds = true) {
     const std::vector<std::optional<bool>> before = known_;
     for (const int condition : conditions) known_[condition] = holds;
@@ -114,7 +114,7 @@ class Runner {
     value = before;
   }
 
-  // The loop's iterations: it ends where a trim fails for the least rest.
+  // Returns the number of iterations. The loop ends where a trim fails for the least value of its rest.
   int64_t CountOf(const plan::Loop& loop) const {
     int64_t count = loop.count;
     for (const int condition : loop.trims) {
@@ -123,7 +123,7 @@ class Runner {
         return split.source == Source::Loop(loop.loop) && split.lower == 1 && split.extent == 0;
       });
       if (mine == c.value.splits.end()) Fail(Describe(p_, loop.loop), " has no end by c", condition);
-      const auto [bound, rest] = PartsOf(condition);  // the loop's own part is 0 at least
+      const auto [bound, rest] = PartsOf(condition);  // the loop is not bound: its least part is 0
       while (count > 0 && bound + rest.min + mine->scale * (count - 1) >= c.extent) --count;
     }
     if (loop.runs_once && count == 0) Fail(Describe(p_, loop.loop), " does not run once");
@@ -185,7 +185,7 @@ class Runner {
                           [&](const IndexSplit& split) { return IsBound(split.source); });
   }
 
-  // The bound part of a condition's value, and what the rest may be for the loops that are not bound.
+  // Returns the bound part of a condition's value, and the interval of its rest over the loops that are not bound.
   std::pair<int64_t, Interval> PartsOf(int condition) const {
     const IndexSum& value = plan_.conditions[condition].value;
     IndexSum bound{value.offset, {}}, rest;
@@ -210,14 +210,14 @@ class Runner {
 
   // --- Instances
 
-  // Runs the instance of each lane: all are evaluated before the first is stored. Outside of an axis, the first of its
-  // threads runs.
+  // Runs the instances of all lanes: evaluates all before it stores the first. Other threads than those with number 0
+  // on the axes outside, and other phases, leave it out.
   void RunOne(const plan::Leaf& leaf, const Node&) {
     if (thread_.syncs != phase_ || place_ != PlanPlace()) return;
     const Instance at{leaf, p_.block(leaf.block), plan_.blocks.at(leaf.block)};
     if (at.block.monoid != kNone && !at.block.accumulates && !leaf.starts.has_value())
       Fail(Describe(p_, at.leaf.block), " is a reduction that starts nowhere");
-    std::vector<std::vector<Scalar>> lanes(lanes_);  // what each stores or combines; empty: it does not exist
+    std::vector<std::vector<Scalar>> lanes(lanes_);  // values; none if the instance does not exist
     for (std::vector<Scalar>& values : lanes) {
       if (Exists(at)) values = Evaluated(at.block.values, at);
       ++*lane_;
@@ -239,7 +239,8 @@ class Runner {
     });
   }
 
-  // Stores the values, or what a reduction makes of them and the elements. `started`: elements that have a value.
+  // Stores an instance's values, or for a reduction their combination with the elements. `started` holds the elements
+  // that lanes have started.
   void Store(const Instance& at, std::vector<Scalar> values, std::set<int64_t>& started) {
     std::vector<std::pair<Id, int64_t>> dests;
     for (const Access& dest : p_.Accesses(at.block.dests))
@@ -311,11 +312,11 @@ class Runner {
   PlanBlock* block_ = nullptr;
   PlanSyncs phase_ = {};
   PlanThread thread_;
-  PlanPlace place_ = {};                     // on the axes whose loops are not around
+  PlanPlace place_ = {};                     // the numbers on the axes whose loops are not around
   std::vector<int64_t> loops_;               // their values, by node
-  std::vector<std::optional<bool>> known_;   // by condition: the answer that the code around claims
-  int64_t iterations_ = 0;                   // of parallel loops
-  int64_t no_lane_ = 0, *lane_ = &no_lane_;  // the value of the loop over lanes
+  std::vector<std::optional<bool>> known_;   // by condition: the answer that the plan claims here
+  int64_t iterations_ = 0;                   // of parallel loops so far
+  int64_t no_lane_ = 0, *lane_ = &no_lane_;  // the value of the vectorized loop
   int64_t lanes_ = 1;
 
   // Of the instance that runs.

@@ -21,8 +21,8 @@
 namespace kiln {
 
 struct RunPlanOptions {
-  uint64_t shuffle =
-      0;  // a seed: parallel iterations, and threads and blocks, run in random order; 0: in turn
+  // A seed: parallel iterations, threads and blocks run in a random order. 0: they run in order.
+  uint64_t shuffle = 0;
 };
 
 // Returns kInternal, with the block and the fault, if the plan is wrong or an input has another size.

@@ -1,6 +1,6 @@
 // The memory of a plan that runs (plan_interpreter.h): elements at the addresses that the plan gives, with the buffer
-// that stored each of them last. Each owner of a buffer (a thread, a warp, a block, an iteration of a parallel loop) has
-// its own elements. Any wrong access ends the run.
+// that stored each of them last. Each owner of a buffer has its own elements. The owner is the thread, warp or block that
+// the buffer's scope names, or an iteration of a parallel loop. Any wrong access throws a PlanFault.
 #pragma once
 
 #include <map>
@@ -23,15 +23,15 @@ class PlanMemory {
 
   void SetInputs(absl::Span<const std::string> inputs);
   std::vector<std::string> Outputs();
-  // Forgets who used what, and what belongs to threads, warps and blocks.
+  // Forgets the uses of elements and the memory of threads, warps and blocks.
   void BeginKernel();
 
   Scalar Load(const PlanThread& by, Id buffer, int64_t at, PlanUse use = PlanUse::kRead);
-  // A transposed store waits for its flush; until then nothing may use the element.
+  // Delays a transposed store until the flush with its number. Until then nothing may use the element.
   void Store(const PlanThread& by, Id buffer, int64_t at, Scalar value, PlanUse use, plan::Store store);
   void Flush(int number);
   void Fence() { streams_ = false; }
-  // Fails if stores wait for a flush or a fence.
+  // Throws if a store waits for a flush or a fence.
   void End(absl::string_view entry) const;
 
  private:
@@ -51,13 +51,13 @@ class PlanMemory {
 
   std::vector<Element>& ElementsOf(Id buffer, const PlanThread& by);
   Element& At(Id buffer, int64_t at, const PlanThread& by);
-  // The same, and checks that this access may happen.
+  // Checks and records a use, and returns the element.
   Element& Use(Id buffer, int64_t at, const PlanThread& by, PlanUse use);
   std::string Name(Id buffer, int64_t at) const;
 
   const Program& p_;
   const IndexPlan& plan_;
-  // By buffer that has the memory, and by owner.
+  // By the buffer that has the memory, then by owner.
   std::vector<std::map<int64_t, std::vector<Element>>> memories_;
   std::vector<Delayed> delayed_;
   bool streams_ = false;  // non-temporal stores wait for a fence

@@ -13,7 +13,7 @@ constexpr int64_t kMaxThreads = int64_t{1} << 20;                              /
 constexpr int64_t kThreadsOf[] = {1, 32, 128, kMaxThreads};                    // by owner
 constexpr Owner kOwners[] = {Owner::kBlock, Owner::kWarpgroup, Owner::kWarp};  // of PlanSyncs
 
-// True if the smallest owner of both threads has met in between.
+// True if a sync is between the two moments: one of the smallest warp, warpgroup or block that has both threads.
 bool IsBefore(const PlanThread& past, const PlanThread& now) {
   if (past.NumberOf(Owner::kThread) == now.NumberOf(Owner::kThread)) return true;
   for (size_t i = std::size(kOwners); i-- > 0;)
@@ -88,7 +88,7 @@ bool PlanUses::Add(const PlanThread& by, PlanUse use) {
     return !reads && !(combines && past.by.block == by.block) && !IsBefore(past.by, by);
   };
   if (absl::c_any_of(past_, clashes)) return false;
-  // What will clash with one of these will clash with this access.
+  // A later use that clashes with one of the removed uses clashes with this one too.
   std::erase_if(past_, [&](const Past& past) {
     const bool is_again = past.use == use && past.by.NumberOf(Owner::kThread) == by.NumberOf(Owner::kThread);
     return is_again || (use == PlanUse::kWrite && IsBefore(past.by, by));

@@ -1,6 +1,7 @@
-// Loop plans of kernels for a GPU, written by hand: a tiled product with a pipeline of two stages (tests/lower/gpu/simt.txt)
-// and a softmax with reductions over threads (softmax.txt). They stand below the programs that two schedules make, and
-// compute what the programs do, in any order of threads. No sync can be left out, and all threads must reach it.
+// Tests loop plans of two kernels for a GPU, which are written by hand: a tiled product with a pipeline of two stages
+// (tests/lower/gpu/simt.txt), and a softmax that reduces over threads (tests/lower/gpu/softmax.txt). Each file has a
+// program, which a schedule in this test makes, and its plan. The interpreter of plans must get the program's results in
+// every order of threads, and must refuse the plan if one of its syncs is removed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -25,7 +26,7 @@ namespace {
 
 constexpr int kSeeds = 8;
 
-// Blocks make tiles of 16 by 8, and threads 4 by 2. Slices of 4 along k are copied to shared memory by all threads.
+// A block computes a tile of 16 by 8 elements, a thread 4 by 2. All threads copy slices of 4 along k to shared memory.
 Schedule Simt(const Program& program) {
   Schedule s = Scheduled(program);
   const Block product = s.GetBlock("matmul");
@@ -60,7 +61,7 @@ Schedule Simt(const Program& program) {
   return s;
 }
 
-// A block has a row, and a thread 8 elements next to each other. Threads reduce their elements in registers first.
+// A block computes a row, a thread 8 adjacent elements, which it reduces in registers first.
 Schedule SoftmaxOfRows(const Program& program) {
   Schedule s = Scheduled(program);
   const Block max = s.GetBlock("max"), exp = s.GetBlock("exp"), sum = s.GetBlock("sum"),
@@ -103,7 +104,7 @@ Kernel SimtKernel() {
   return {program, Simt(program), ReadFile("simt.txt"), RandomInputs(program, dice)};
 }
 
-// The exponentials are 0 or 1, so that sums are exact in any order.
+// All exponentials are 0 or 1, so that sums are exact in any order.
 Kernel SoftmaxKernel() {
   const Program program = Softmax(3, 64);
   RandomDice dice(Engine{2});
@@ -141,7 +142,7 @@ void ExpectSameResults(const Kernel& kernel) {
   }
 }
 
-// Takes the sync with this number out of the nodes. Returns false if there are fewer.
+// Removes the sync with this number. Returns false if there are fewer.
 bool RemoveSync(plan::Nodes& nodes, int& number) {
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (nodes[n].As<plan::Sync>() != nullptr && number-- == 0) {
@@ -154,7 +155,7 @@ bool RemoveSync(plan::Nodes& nodes, int& number) {
   return false;
 }
 
-// Returns how many syncs the plan has. Without one of them it fails in each order of threads.
+// Expects that the plan fails in every order of threads if any sync is removed. Returns the number of syncs.
 int ExpectAllSyncsAreNeeded(const Kernel& kernel) {
   const plan::Planned planned = Parsed(kernel);
   for (int sync = 0;; ++sync) {
@@ -182,7 +183,7 @@ TEST(GpuPlans, SoftmaxReducesOverThreads) {
   EXPECT_EQ(ExpectAllSyncsAreNeeded(kernel), 4);
 }
 
-// --- Small plans: a block's threads put elements into S, and get those of each other.
+// --- Small plans: threads put elements into shared memory, and get the elements of other threads
 
 constexpr char kSwap[] = R"(kiln.program v1
 program swap
@@ -216,7 +217,7 @@ entry swap {
     for k 2 {
 )";
 
-// What is wrong with the plan that has these nodes in the loop k; "" if nothing is.
+// Returns the error of the plan that has these nodes in the loop k; "" if its results are right.
 std::string Fault(absl::string_view nodes, absl::string_view of = kSwap) {
   const auto parsed = plan::ParsePlan(absl::StrCat(of, nodes, "}}}"));
   if (!parsed.ok()) return std::string(parsed.status().message());

@@ -5,8 +5,8 @@
 //   ->  t has 16 elements, and i1 is the address
 // This compaction applies to each dimension (of the layout) in which the index of every access is the same
 // function of the outer loops plus a bounded rest, if everything that is read below these loops was written
-// below them. A buffer in the ring of a pipelined loop has copies after each other, one for each of the iterations that
-// use it at once.
+// below them. A buffer in the ring of a pipelined loop has `depth` copies of this, one after the other
+// (PlanOptions::rings).
 #pragma once
 
 #include <vector>

@@ -8,7 +8,8 @@ namespace kiln {
 struct PlanOptions {
   int64_t stack_bytes = 32 * 1024;  // limit of one buffer; larger buffers go to the heap, unless in registers
   bool drops_terms = true;          // leaves out terms of sums that are zero: BlockPlan::droppable
-  bool rings = true;  // of pipelined loops: buffers have their copies. Not wanted where children run in turn
+  // Gives each buffer in the ring of a pipelined loop its copies. A plan without stages needs only one.
+  bool rings = true;
 };
 
 // True for a parallel loop with more than one iteration.

@@ -10,11 +10,11 @@
 // for copies 1 to 6. A condition is tested where its node stands, for all values of the loops that are not bound
 // there. The sums of IndexPlan (addresses, conditions, marks) hold everywhere.
 //
-// A node of an entry in which loops run on axes is a kernel. It has as many threads as its largest loops on the axes have
-// iterations. All threads run all of the kernel, but of a loop on an axis the iteration that is their place there;
-// outside of such a loop, a leaf is run by the threads whose place is 0. Memory belongs to the owner that the buffer's
-// scope names. A pipeline is loops inside of each other: in `for k 3 { for k 1..2 unrolled { copy } multiply }`, a copy
-// for iteration k + 1 runs beside the product of iteration k.
+// GPUs: a child of an entry is a kernel if loops below it run on axes. The size of an axis is the number of iterations
+// of the largest loop on it. Every thread runs the whole kernel, except that it runs one iteration of a loop on an axis,
+// the one with the thread's number on that axis, or none. A leaf outside of an axis's loops runs on the threads with
+// number 0. Each owner of a buffer's scope has a memory of its own. A pipeline is written as loops:
+// `for k 3 { for k 1..2 unrolled { copy } multiply }` copies for iteration k + 1 before it multiplies for iteration k.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ enum class Run {
   kOne,       // its only iteration; loads inside are not shared with the code after it
   kUnrolled,  // copies of the code, in order
   kLanes,     // lanes of vectors: each leaf computes all of them before the next leaf
-  kAxis,      // threads or blocks of a GPU, one each
+  kAxis,      // each on a thread or block of a GPU
 };
 
 // Runs iterations first .. first + count - 1 of a loop of the program.
@@ -51,8 +51,8 @@ struct Loop {
   int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
       {};  // kSerial: conditions that end the loop. It runs while they hold for the least value of their rest
-  std::vector<int> decided = {};  // those of `trims` that hold for everything below while the loop runs
-  bool runs_once = false;         // at least one iteration runs, whatever the trims say
+  std::vector<int> decided = {};       // those of `trims` that hold for everything below while the loop runs
+  bool runs_once = false;              // at least one iteration runs, whatever the trims say
   LoopKind axis = LoopKind::kThreadX;  // kAxis: the axis, from block-x to thread-z
   int role = -1;                       // kAxis
   bool operator==(const Loop&) const = default;

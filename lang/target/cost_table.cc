@@ -27,6 +27,7 @@ constexpr CostRow kRows[] = {
     {"sum-latency-kept", &C::sum_latency_kept, "cycles", kZen3, kFit},
     {"sum-latency-in-memory", &C::sum_latency_in_memory, "cycles", kZen3, kFit},
     {"kept-accesses", &C::kept_accesses, "share", kZen3, kFit},
+    {"kept-doubt", &C::kept_doubt, "times", kZen5, "bench/default_schedules_bench"},
     {"divide-cycles", &C::divide_cycles, "cycles", kZen3, kFit},
     {"function-cycles", &C::function_cycles, "cycles", kZen3, kFit},
     {"loop-instructions", &C::loop_instructions, "instructions", kZen3, kFit},

@@ -32,6 +32,7 @@ struct CostTable {
   // that LLVM keeps in registers; in memory.
   double sum_latency = 4.5, sum_latency_kept = 7, sum_latency_in_memory = 20;
   double kept_accesses = 0.3;  // share of the loads and stores of sums that LLVM keeps in registers
+  double kept_doubt = 1.3;     // factor on sums that LLVM may keep, where no measurement will tell
   double divide_cycles = 8, function_cycles = 12;
   double loop_instructions = 2;
   double overlap = 0.35;  // share of the shorter of computing and fetching that the longer one hides

@@ -6,7 +6,8 @@
 #include "search/features/columns.h"
 
 namespace kiln {
-void FillRoofline(const Target& target, float* row) {
+
+RowCycles CyclesOf(const Target& target, const float* row, const RowDetails& details) {
   const CostTable& costs = target.costs;
   const double instances = std::max(1.0, Exp(row[kInstances])), lanes = std::max(1.0, Exp(row[kLanes]));
   const double registers = std::max(1.0, Exp(row[kLaneRegisters]));
@@ -27,19 +28,26 @@ void FillRoofline(const Target& target, float* row) {
   const bool kept = sums && fits && row[kStoreRegister] == 0;
   if (sums) {
     const double chains = std::max(1.0, Exp(row[kAccumulators]));
-    const double latency = kept   ? costs.sum_latency_kept
+    const double latency = kept   ? costs.sum_latency_kept + costs.sum_latency_in_memory / details.run
                            : fits ? costs.sum_latency
                                   : costs.sum_latency_in_memory;
     arithmetic = std::max(arithmetic, steps * latency / chains);
   }
+  const double vector_loads = Exp(row[kVectorLoads]),
+               all_loads = vector_loads + Exp(row[kBroadcasts]) + Exp(row[kGathers]);
   double loads = steps * row[kLoadsPerOperation], stores = steps * row[kStoresPerOperation];
-  if (kept) loads -= (1 - costs.kept_accesses) * std::min(loads, steps), stores *= costs.kept_accesses;
+  if (all_loads > 0) loads *= 1 + vector_loads / all_loads * (details.pieces - 1);
+  stores *= details.pieces;
+  if (kept) {
+    const double share = std::max(costs.kept_accesses, 1 / details.run);
+    loads -= (1 - share) * std::min(loads, steps), stores *= share;
+  }
   const double issued =
       vectors * (simple + fma) + loads + stores + costs.loop_instructions * steps / straight;
   const double spills = costs.spill_instructions * steps * std::clamp(row[kRegisterNeed] - 1.0, 0.0, 1.0);
-  const double inside = std::max({arithmetic, loads / costs.load_ports, stores / costs.store_ports,
-                                  issued / costs.issue_width}) +
-                        spills;
+  const double bound = std::max(
+      {arithmetic, loads / costs.load_ports, stores / costs.store_ports, issued / costs.issue_width});
+  const double inside = (bound + spills) * (kept ? details.doubt : 1);
   const double streamed[] = {costs.streamed_beyond_l1, costs.streamed_beyond_l2, costs.streamed_beyond_l3};
   const double alone[] = {costs.scattered_beyond_l1, costs.scattered_beyond_l2, costs.scattered_beyond_l3};
   double outside = 0;
@@ -51,9 +59,14 @@ void FillRoofline(const Target& target, float* row) {
   const double parallel = std::max(1.0, Exp(row[kParallelProduct]));
   const double cores = std::min<double>(parallel, std::max(1, target.cores));
   const double busiest = std::max(1.0f, row[kParallelImbalance]) / cores;
-  row[kRooflineInside] = Log(inside * busiest);
-  row[kRooflineOutside] = Log(outside * busiest);
-  row[kRooflineCycles] = Log(cycles * busiest);
+  return {inside * busiest, outside * busiest, cycles * busiest};
+}
+
+void FillRoofline(const Target& target, float* row) {
+  const RowCycles cycles = CyclesOf(target, row);
+  row[kRooflineInside] = Log(cycles.inside);
+  row[kRooflineOutside] = Log(cycles.outside);
+  row[kRooflineCycles] = Log(cycles.both);
 }
 
 void FillProgramCycles(absl::Span<float> rows) {

@@ -1,0 +1,34 @@
+// Estimates the cycles of a scheduled program, for a choice that no measurement follows.
+//
+// The columns roofline.* order what a search measures next, where a mistake costs one trial. Here the program
+// that looks best is what the user gets. So the estimate knows more (RowDetails): how many accesses an odd
+// number of lanes takes, how long a sum in memory stays at the same results, and that LLVM may not keep it in
+// registers. Blocks of the prepare phase cost nothing.
+//
+//   CycleEstimate estimate(target);              // one per thread: it keeps its memory
+//   double cycles = estimate.Cycles(nests);      // after nests.Read(program)
+#pragma once
+
+#include <vector>
+
+#include "search/features/footprint.h"
+#include "search/features/roofline.h"
+
+namespace kiln {
+
+class CycleEstimate {
+ public:
+  explicit CycleEstimate(const Target& target);
+
+  // Returns the cycles of the program that `nests` has read; 0 for a program without blocks.
+  double Cycles(const LoopNestSummary& nests);
+
+ private:
+  RowDetails DetailsOf(const LoopNestSummary& nests, const NestBlock& block) const;
+
+  const Target target_;
+  Footprints footprints_;
+  std::vector<float> row_;
+};
+
+}  // namespace kiln

@@ -23,6 +23,8 @@ enum class Purpose : uint64_t {
   kWalk = 120,     // proposals of simulated annealing
   kTake = 121,     // whether a chain of simulated annealing accepts
   kDescend = 130,  // neighbours in coordinate descent
+  kDefault = 140,  // draws for default schedules
+  kChange = 141,   // changes of their best draws
 };
 
 // Returns the engine for one use. `index` distinguishes engines of one purpose: it numbers a chain, a draw or

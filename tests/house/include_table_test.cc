@@ -104,6 +104,8 @@ const std::vector<Row> kTable = {
      {"search/", "search/database/", "search/measure/", "search/features/", "search/cost/", "search/sampler/",
       "search/propose/", "search/strategies/", "lang/base/", "lang/text/", "trace/", "validator/proof/"},
      {"nlohmann/"}},
+    {"search/model/",
+     {"search/", "search/features/", "search/sampler/", "lang/base/", "trace/", "validator/"}, {}},
 
     // The rows for backends. Workers, the runner and the passes that decide lowering need no LLVM.
     {"backends/workers/", {"lang/base/"}, {"seccomp.h"}},

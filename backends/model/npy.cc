@@ -140,7 +140,7 @@ absl::StatusOr<WeightTensor> ParseNpy(absl::string_view bytes, const std::string
   }
   WeightTensor tensor{
       .name = name, .dtype = known->second, .shape = *std::move(header.shape), .bytes = bytes};
-  const int64_t wanted = BytesOf(tensor.dtype, tensor.shape);
+  const int64_t wanted = TensorBytes(tensor.dtype, tensor.shape);
   const std::string type = TypeText(tensor.dtype, tensor.shape);
   if (wanted < 0) return TensorError(file, name, type, " is too large");
   if (static_cast<uint64_t>(wanted) != bytes.size())

@@ -103,7 +103,7 @@ absl::StatusOr<Placed> ParseTensor(const std::string& name, const Json& entry, u
     return TensorError(file, name, "lies at bytes ", placed.begin, " to ", placed.end, " of ", data_bytes,
                        placed.begin > placed.end ? "" : ": the file is truncated");
   }
-  const int64_t wanted = BytesOf(placed.tensor.dtype, placed.tensor.shape);
+  const int64_t wanted = TensorBytes(placed.tensor.dtype, placed.tensor.shape);
   const std::string type = TypeText(placed.tensor.dtype, placed.tensor.shape);
   if (wanted < 0) return TensorError(file, name, type, " is too large");
   if (placed.end - placed.begin != static_cast<uint64_t>(wanted))
@@ -176,7 +176,7 @@ absl::StatusOr<std::string> SafetensorsHeader(const std::vector<WeightTensor>& t
     const WeightTensor& tensor = tensors[i];
     const auto* known = std::find_if(std::begin(kDTypes), std::end(kDTypes),
                                      [&](const auto& row) { return row.first == tensor.dtype; });
-    const int64_t bytes = BytesOf(tensor.dtype, tensor.shape);
+    const int64_t bytes = TensorBytes(tensor.dtype, tensor.shape);
     if (known == std::end(kDTypes) || bytes < 0)
       return TensorError(name, tensor.name, TypeText(tensor.dtype, tensor.shape), " cannot be written");
     if (tensor.name == "__metadata__" || header.contains(tensor.name))

@@ -26,7 +26,7 @@ inline std::string TypeText(DType dtype, const std::vector<int64_t>& shape) {
 }
 
 // The bytes of all elements; -1 if an extent is negative or the number is too large.
-inline int64_t BytesOf(DType dtype, const std::vector<int64_t>& shape) {
+inline int64_t TensorBytes(DType dtype, const std::vector<int64_t>& shape) {
   int64_t bytes = SizeOf(dtype);
   for (const int64_t extent : shape) {
     if (extent < 0 || __builtin_mul_overflow(bytes, extent, &bytes)) return -1;

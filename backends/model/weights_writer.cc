@@ -34,7 +34,7 @@ absl::StatusOr<WeightsWriter> WeightsWriter::Create(const std::string& path,
   for (WeightTensor& tensor : tensors) {
     if (absl::StartsWith(tensor.name, kPaddingPrefix))
       return TensorError(path, tensor.name, "names that begin with ", kPaddingPrefix, " are reserved");
-    const int64_t bytes = BytesOf(tensor.dtype, tensor.shape), padding = PaddingAfter(bytes);
+    const int64_t bytes = TensorBytes(tensor.dtype, tensor.shape), padding = PaddingAfter(bytes);
     writer.sizes_.push_back(bytes);
     all.push_back(std::move(tensor));
     offsets.push_back(at);

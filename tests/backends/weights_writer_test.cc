@@ -17,7 +17,7 @@ std::string Path() {
   return absl::StrCat(WeightsFolder(), "/written", ++files, ".safetensors");
 }
 
-std::string BytesOf(const std::string& path) {
+std::string ContentOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
@@ -63,8 +63,8 @@ TEST(WeightsWriter, FillsGapsWithTensorsAsOtherReadersNeedIt) {
   const std::string header = R"({"a":{"dtype":"I8","shape":[3],"data_offsets":[0,3]},)"
                              R"("kiln.padding.1":{"dtype":"U8","shape":[61],"data_offsets":[3,64]},)"
                              R"("b \"c\"":{"dtype":"BOOL","shape":[],"data_offsets":[64,65]}})";
-  EXPECT_EQ(BytesOf(path), Safetensors(header + std::string(-(header.size() + 8) % 64, ' '),
-                                       "abc" + std::string(61, '\0') + "\1"));
+  EXPECT_EQ(ContentOf(path), Safetensors(header + std::string(-(header.size() + 8) % 64, ' '),
+                                         "abc" + std::string(61, '\0') + "\1"));
 }
 
 TEST(WeightsWriter, TakesPiecesOfAnySize) {
@@ -74,7 +74,7 @@ TEST(WeightsWriter, TakesPiecesOfAnySize) {
   for (const char c : kBytes) ASSERT_TRUE(pieces->Append({&c, 1}).ok());
   ASSERT_TRUE(whole->Finish().ok());
   ASSERT_TRUE(pieces->Finish().ok());
-  EXPECT_EQ(BytesOf(path), BytesOf(other));
+  EXPECT_EQ(ContentOf(path), ContentOf(other));
 }
 
 TEST(WeightsWriter, LeavesNothingUnlessItIsComplete) {
@@ -98,10 +98,10 @@ TEST(WeightsWriter, ReplacesAFileOnlyWhenItIsComplete) {
   const std::string path = Path();
   std::ofstream(path) << "before";
   auto writer = WeightsWriter::Create(path, {});
-  EXPECT_EQ(BytesOf(path), "before");
+  EXPECT_EQ(ContentOf(path), "before");
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(Shown(WeightsFile::Open(path)), "");
-  EXPECT_EQ(BytesOf(path).size(), 64u);
+  EXPECT_EQ(ContentOf(path).size(), 64u);
 }
 
 TEST(WeightsWriter, RefusesWhatItCannotWrite) {

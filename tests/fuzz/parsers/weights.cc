@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::vector<int64_t> offsets;
   std::string content;
   for (const kiln::WeightTensor& tensor : file->tensors()) {
-    KILN_CHECK(static_cast<int64_t>(tensor.bytes.size()) == kiln::BytesOf(tensor.dtype, tensor.shape),
+    KILN_CHECK(static_cast<int64_t>(tensor.bytes.size()) == kiln::TensorBytes(tensor.dtype, tensor.shape),
                tensor.name);
     offsets.push_back(static_cast<int64_t>(content.size()));
     absl::StrAppend(&content, tensor.bytes);

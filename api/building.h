@@ -13,6 +13,9 @@ struct BuildSettings {
   std::string folder = ".";
   std::string name{};           // of the function and the files; empty: the file's
   std::string target = "host";  // one of TargetNames()
+  // A file with the model's constants, .safetensors or .npz: by the names of the arguments, or in order. Given for this
+  // machine only, it is prepared and written as NAME.weights.
+  std::string weights{};
 };
 
 // How a task of the model is computed.

@@ -10,6 +10,7 @@
 #include "api/event.h"
 #include "api/machine.h"
 #include "api/records.h"
+#include "api/running.h"
 #include "api/tuning.h"
 
 namespace kiln::api {
@@ -23,6 +24,7 @@ std::string ToJson(const ReplayResult& result);
 std::string ToJson(const ExportResult& result);
 std::string ToJson(const CheckResult& result);
 std::string ToJson(const BuildReport& report);
+std::string ToJson(const RunReport& report);
 std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);
 std::string ToJson(const BenchReport& report);

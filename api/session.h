@@ -39,6 +39,7 @@
 #include "api/event.h"
 #include "api/model.h"
 #include "api/records.h"
+#include "api/running.h"
 #include "api/tuning.h"
 
 namespace kiln::api {
@@ -78,6 +79,10 @@ class Session {
   // untuned program for the others. kInvalidArgument if an operation of the file was left out. kFailedPrecondition
   // if the library cannot be built or a file cannot be written.
   absl::StatusOr<BuildReport> Build(const BuildSettings& settings = {});
+
+  // Runs and times a library that Build made, in a process of its own. kInvalidArgument if a file is not what it
+  // should be; kFailedPrecondition if the run fails, or an assertion of the model does not hold.
+  absl::StatusOr<RunReport> Run(const RunSettings& settings);
 
   // Times the best record of each loaded task in turns with the untuned program and with its peers.
   absl::StatusOr<BenchReport> Bench(const BenchSettings& settings = {});

@@ -39,6 +39,7 @@ constexpr Subcommand kSubcommands[] = {
     {"tune", "Search for a fast schedule of every task in a file",
      "kiln tune model.mlir --trials 200 --seed 7 --db kiln.db -o out/", AddTune},
     {"build", "Make one library of a whole model", "kiln build model.mlir --db kiln.db -o out/", AddBuild},
+    {"run", "Run and time a library of a whole model", "kiln run out/model.so --input x.npy", AddRun},
     {"best", "List the best record of each workload and target", "kiln best --db kiln.db", AddBest},
     {"show", "Print a record as a program, a trace, a loop plan, MLIR, LLVM IR or assembly",
      "kiln show --db kiln.db 17 --stage asm", AddShow},

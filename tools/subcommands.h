@@ -8,6 +8,7 @@ namespace kiln::tools {
 
 Action AddTune(CLI::App& command);
 Action AddBuild(CLI::App& command);
+Action AddRun(CLI::App& command);
 Action AddTrain(CLI::App& command);
 Action AddBest(CLI::App& command);
 Action AddShow(CLI::App& command);

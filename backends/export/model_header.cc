@@ -65,6 +65,10 @@ class Writer {
                       "_prepare writes the weights from the constants. Call it once, and again if a "
                       "constant changed.\n * The constants are not needed afterwards.\n");
     }
+    if (header_.weights_offset > 0) {
+      absl::StrAppend(&text, " *\n * ", header_.name, ".weights holds the prepared weights, at ", upper_,
+                      "_WEIGHTS_OFFSET: map it, and processes share one copy.\n");
+    }
     if (header_.takes_threads) {
       absl::StrAppend(&text, " *\n * ", header_.name,
                       "_set_threads says how many threads share the work of a call, 1 at first.\n");
@@ -75,9 +79,12 @@ class Writer {
   }
 
   std::string Sizes() const {
-    return absl::StrCat("#define ", upper_, "_WEIGHTS_BYTES INT64_C(", plan_.weights_bytes, ")\n#define ",
-                        upper_, "_ARENA_BYTES INT64_C(", plan_.arena_bytes, ")\n#define ", upper_,
-                        "_ALIGNMENT ", kModelAlignment, "\n");
+    std::string text =
+        absl::StrCat("#define ", upper_, "_WEIGHTS_BYTES INT64_C(", plan_.weights_bytes, ")\n");
+    if (header_.weights_offset > 0)
+      absl::StrAppend(&text, "#define ", upper_, "_WEIGHTS_OFFSET INT64_C(", header_.weights_offset, ")\n");
+    return absl::StrCat(text, "#define ", upper_, "_ARENA_BYTES INT64_C(", plan_.arena_bytes, ")\n#define ",
+                        upper_, "_ALIGNMENT ", kModelAlignment, "\n");
   }
 
   std::string Prototypes() const {

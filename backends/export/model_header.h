@@ -11,7 +11,8 @@ struct ModelHeader {
   std::string name;      // of the function
   std::string made_for;  // the machine
   bool takes_threads = false;
-  std::string notes;  // lines for the comment
+  int64_t weights_offset = 0;  // of the weights in NAME.weights; 0: there is no such file
+  std::string notes;           // lines for the comment
 };
 
 std::string ModelHeaderText(const Program& model, const ModelPlan& plan, const ModelHeader& header);

@@ -80,8 +80,8 @@ absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, 
 
 absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
                                        const std::string& name, BuilderPool& builders,
-                                       const ModelBuildOptions& options) {
-  Driver driver = DriverOf(model, plan, tasks.code, name);
+                                       const ModelBuildOptions& options, absl::string_view metadata) {
+  Driver driver = DriverOf(model, plan, tasks.code, name, metadata);
   BuildRequest request = RequestFor(options);
   request.module = driver.module;
   request.entries = driver.entries;
@@ -100,7 +100,9 @@ absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& pl
   library.archive = *std::move(archive);
   if (!options.triple.empty()) return library;
   if (library.takes_threads) objects.push_back(PoolObject());
-  auto linked = LinkShared(objects, {.exports = library.entries, .stays_loaded = library.takes_threads});
+  std::vector<std::string> exports = library.entries;
+  if (!metadata.empty()) exports.push_back(absl::StrCat(name, "_metadata"));
+  auto linked = LinkShared(objects, {.exports = std::move(exports), .stays_loaded = library.takes_threads});
   if (!linked.ok()) return linked.status();
   library.shared_object = *std::move(linked);
   return library;

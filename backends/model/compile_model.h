@@ -51,9 +51,10 @@ struct ModelLibrary {
 absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
                                          BuilderPool& builders, const ModelBuildOptions& options = {});
 
-// Compiles the driver of the plan and links everything. Errors as above.
+// Compiles the driver of the plan and links everything. `metadata`: see DriverOf. Errors as above.
 absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
                                        const std::string& name, BuilderPool& builders,
-                                       const ModelBuildOptions& options = {});
+                                       const ModelBuildOptions& options = {},
+                                       absl::string_view metadata = "");
 
 }  // namespace kiln

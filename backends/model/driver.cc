@@ -118,8 +118,9 @@ class Writer {
     for (const Id id : p_.parameters) (IsConstant(id) ? constants_ : others_).push_back(id);
   }
 
-  Driver Write() {
+  Driver Write(absl::string_view metadata) {
     text_ = "module {\n";
+    if (!metadata.empty()) WriteMetadata(metadata);
     Declare();
     WriteRun();
     WritePrepare();
@@ -145,6 +146,13 @@ class Writer {
     Function function(&text_);
     function.Begin(entries_.back(), parameters, type);
     return function;
+  }
+
+  void WriteMetadata(absl::string_view metadata) {
+    absl::StrAppend(&text_, "  llvm.mlir.global external constant @", name_, "_metadata(\"");
+    for (const char c : metadata)
+      absl::StrAppend(&text_, "\\", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
+    text_ += "\\00\") {addr_space = 0 : i32}\n";
   }
 
   // Declares the functions of the tasks, which the calls of the plan use.
@@ -263,8 +271,8 @@ class Writer {
 }  // namespace
 
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
-                const std::string& name) {
-  return Writer(model, plan, tasks, name).Write();
+                const std::string& name, absl::string_view metadata) {
+  return Writer(model, plan, tasks, name).Write(metadata);
 }
 
 }  // namespace kiln

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "lang/model/model_plan.h"
 
@@ -33,7 +34,8 @@ struct Driver {
   std::vector<std::string> entries;  // the functions above that it defines, NAME first
 };
 
+// `metadata` is what the module says of itself: the text of the exported `const char NAME_metadata[]`.
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
-                const std::string& name);
+                const std::string& name, absl::string_view metadata = "");
 
 }  // namespace kiln

@@ -166,7 +166,7 @@ const std::vector<Row> kTable = {
       "validator/proof/", "validator/model/", "lang/base/", "lang/target/", "lang/program/", "lang/analysis/",
       "lang/graph/", "lang/model/", "lang/text/", "lang/reference/", "trace/"}, {"nlohmann/"}},
     {"tools/",
-     {"api/building.h", "api/errors.h", "api/event.h", "api/json.h", "api/machine.h", "api/model.h", "api/records.h",
+     {"api/building.h", "api/errors.h", "api/event.h", "api/json.h", "api/machine.h", "api/model.h", "api/records.h", "api/running.h",
       "api/session.h", "api/text.h", "api/tuning.h"}, {"CLI/"}},
     {"tools/commands/",
      {"tools/", "api/building.h", "api/errors.h", "api/event.h", "api/json.h", "api/machine.h", "api/model.h", "api/records.h",

@@ -79,6 +79,42 @@ TEST(Build, ACProgramPreparesTheWeightsOnceAndCallsTheModel) {
   EXPECT_EQ(ReadText(folder / "said.txt"), absl::StrCat(y[0], " ", y[1], " ", y[2], " ", y[3], " "));
 }
 
+// The bytes of a .safetensors file with w[4, 3] and v[4, 2], which hold the values of kCaller.
+std::string Weights() {
+  std::string data;
+  const auto add = [&](int value) {
+    const float number = static_cast<float>(value);
+    data.append(reinterpret_cast<const char*>(&number), sizeof number);
+  };
+  for (int i = 0; i < 12; ++i) add(i % 5);
+  for (int i = 0; i < 8; ++i) add(3 - i);
+  const std::string header = R"({"w":{"dtype":"F32","shape":[4,3],"data_offsets":[0,48]},)"
+                             R"("v":{"dtype":"F32","shape":[4,2],"data_offsets":[48,80]}})";
+  const uint64_t size = header.size();
+  return absl::StrCat(std::string(reinterpret_cast<const char*>(&size), sizeof size), header, data);
+}
+
+TEST(Build, WeightsThatAreGivenArePreparedWhenTheModelIsBuilt) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet), weights = folder.Write("w.safetensors", Weights());
+  const Ran built =
+      RunKiln({"build", net, "--weights", weights, "-o", folder / "out", "--db", folder / "none.db"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_THAT(ReadText(folder / "out/net.h"), HasSubstr("#define NET_WEIGHTS_OFFSET INT64_C(128)\n"));
+
+  const Ran ran = RunKiln({"run", folder / "out/net.so", "--weights", folder / "out/net.weights", "--json"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_GT(ran.json()["seconds"]["median"], 0);
+  EXPECT_EQ(RunKiln({"run", folder / "out/net.so"}).exit_code, 0);  // prepares drawn constants
+
+  const Ran other = RunKiln({"run", folder / "out/net.so", "--weights", weights});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("not the weights of net, wanted a tensor \"weights\" of"));
+  const Ran library = RunKiln({"run", net});
+  EXPECT_EQ(library.exit_code, 2);
+  EXPECT_THAT(library.err, HasSubstr("not a library of `kiln build`"));
+}
+
 TEST(Build, ForAnotherMachineThereIsAStaticLibrary) {
   const TemporaryFolder folder;
   const Ran built = RunKiln({"build", folder.Write("net.mlir", kNet), "-o", folder / "out", "--db",

@@ -41,6 +41,9 @@ Action AddBuild(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--name", options->settings.name,
                      "Name of the function and the files; by default the file's");
+  command.add_option(
+      "--weights", options->settings.weights,
+      "The model's constants, .safetensors or .npz; they are prepared and written as NAME.weights");
   AddTarget(command, &options->settings.target, "The machine to make code for")->capture_default_str();
   AddJson(command, &options->json);
   return [options] { return Build(*options); };

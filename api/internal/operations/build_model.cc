@@ -1,11 +1,13 @@
 // Session::Build: makes one library of a whole model.
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/errors.h"
+#include "api/internal/json.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/store/open_store.h"
 #include "api/internal/store/record.h"
@@ -15,7 +17,10 @@
 #include "backends/export/export.h"
 #include "backends/export/files.h"
 #include "backends/export/model_header.h"
+#include "backends/model/bind_weights.h"
 #include "backends/model/compile_model.h"
+#include "backends/model/prepare_weights.h"
+#include "backends/model/weights_file.h"
 #include "lang/base/phase.h"
 #include "lang/graph/outline.h"
 #include "lang/model/plan_calls.h"
@@ -45,6 +50,7 @@ class ModelBuild {
     const auto target = NamedTarget(settings_.target);
     if (!target.ok()) return Mistake(target.status());
     MakeFor(*target, IsHost(*target), &building_);
+    if (auto status = OpenWeights(); !status.ok()) return status;
     if (auto status = Schedule(*target); !status.ok()) return status;
     auto builders = StartBuilder(options_.database, options_.workers);
     if (!builders.ok()) return builders.status();
@@ -102,7 +108,8 @@ class ModelBuild {
     if (!plan.ok()) return plan.status();
     const auto checked = CheckModelPlan(input_.program, *plan);
     if (!checked.ok()) return checked.status();
-    const auto library = LinkModel(input_.program, *plan, *code, report_.name, builders, building_);
+    const auto library =
+        LinkModel(input_.program, *plan, *code, report_.name, builders, building_, Metadata(*plan));
     if (!library.ok()) return library.status();
     report_.calls = static_cast<int>(plan->calls.size());
     report_.arena_bytes = plan->arena_bytes;
@@ -116,10 +123,15 @@ class ModelBuild {
     const auto path = [&](absl::string_view ending) {
       return (std::filesystem::path(settings_.folder) / absl::StrCat(report_.name, ending)).string();
     };
-    const ModelHeader header{.name = report_.name,
-                             .made_for = settings_.target == "host" ? Host().cpu : settings_.target,
-                             .takes_threads = library.takes_threads,
-                             .notes = AssumptionNotes()};
+    ModelHeader header{.name = report_.name,
+                       .made_for = settings_.target == "host" ? Host().cpu : settings_.target,
+                       .takes_threads = library.takes_threads,
+                       .notes = AssumptionNotes()};
+    if (!settings_.weights.empty() && plan.weights_bytes > 0) {
+      const auto offset = Prepare(plan, library, path(".weights"));
+      if (!offset.ok()) return offset.status();
+      header.weights_offset = *offset;
+    }
     std::vector<NewFile> files = {{path(".h"), ModelHeaderText(input_.program, plan, header)},
                                   {path(".a"), library.archive},
                                   {path(".mlir"), library.driver},
@@ -127,6 +139,42 @@ class ModelBuild {
     if (!library.shared_object.empty()) files.push_back({path(".so"), library.shared_object});
     if (const absl::Status written = WriteFiles(settings_.folder, files); !written.ok()) return written;
     for (const NewFile& file : files) report_.files.push_back(file.path);
+    if (header.weights_offset > 0) report_.files.push_back(path(".weights"));
+    return absl::OkStatus();
+  }
+
+  // What the library says of itself, for those who load it.
+  std::string Metadata(const ModelPlan& plan) const {
+    return Json{{"name", report_.name},
+                {"weights_bytes", plan.weights_bytes},
+                {"arena_bytes", plan.arena_bytes},
+                {"alignment", kModelAlignment},
+                {"parameters", JsonOf(report_.parameters)}}
+        .dump();
+  }
+
+  // Prepares the weights of the file that the user gave. Returns their offset in the new file.
+  absl::StatusOr<int64_t> Prepare(const ModelPlan& plan, const ModelLibrary& library,
+                                  const std::string& path) {
+    std::vector<absl::string_view> constants;
+    for (const WeightTensor* tensor : given_) constants.push_back(tensor->bytes);
+    std::error_code error;  // an error shows when the file is written
+    std::filesystem::create_directories(settings_.folder, error);
+    return PrepareWeights(library.shared_object, report_.name, constants, plan.weights_bytes, path);
+  }
+
+  // Opens the file of weights, and finds a tensor for each constant.
+  absl::Status OpenWeights() {
+    if (settings_.weights.empty()) return absl::OkStatus();
+    if (settings_.target != "host")
+      return Mistake(absl::InvalidArgumentError(
+          "weights are prepared for this machine only; leave out --weights, and call NAME_prepare there"));
+    auto file = WeightsFile::Open(settings_.weights);
+    if (!file.ok()) return Mistake(file.status());
+    weights_.emplace(*std::move(file));
+    auto bound = BindWeights(input_.program, input_.arguments, *weights_);
+    if (!bound.ok()) return Mistake(bound.status());
+    given_ = *std::move(bound);
     return absl::OkStatus();
   }
 
@@ -157,9 +205,11 @@ class ModelBuild {
   const BuildSettings& settings_;
   Stop& stop_;
   ModelBuildOptions building_;
-  std::vector<Task> tasks_;               // those of the input, then those that only serve the status
-  std::vector<ScheduledTask> scheduled_;  // by task
-  std::vector<std::string> traces_;       // by task; empty if it has no record
+  std::optional<WeightsFile> weights_;
+  std::vector<const WeightTensor*> given_;  // for each constant, in weights_
+  std::vector<Task> tasks_;                 // those of the input, then those that only serve the status
+  std::vector<ScheduledTask> scheduled_;    // by task
+  std::vector<std::string> traces_;         // by task; empty if it has no record
   BuildReport report_;
 };
 

@@ -287,6 +287,18 @@ std::string ToJson(const ExportResult& r) {
 
 std::string ToJson(const BuildReport& r) { return Document(JsonOf(r)); }
 
+std::string ToJson(const RunReport& r) {
+  return Document({{"library", r.library},
+                   {"symbol", r.name},
+                   {"parameters", JsonOf(r.parameters)},
+                   {"weights_bytes", r.weights_bytes},
+                   {"arena_bytes", r.arena_bytes},
+                   {"runs", r.runs},
+                   {"threads", r.threads},
+                   {"seconds", JsonOf(r.seconds)},
+                   {"prepare_seconds", r.prepare_seconds}});
+}
+
 std::string ToJson(const CheckResult& r) {
   return Document(
       {{"verdict", r.words}, {"reason", r.reason}, {"assumptions", r.assumptions}, {"workload", r.workload}});

@@ -20,6 +20,7 @@ absl::StatusOr<BenchReport> BenchTasks(const SessionOptions& options, const Inpu
                                        const BenchSettings& settings);
 absl::StatusOr<BuildReport> BuildModel(const SessionOptions& options, const Input& input,
                                        const BuildSettings& settings, Stop& stop);
+absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSettings& settings);
 
 absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options);
 absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings);

@@ -78,6 +78,10 @@ absl::StatusOr<BuildReport> Session::Build(const BuildSettings& settings) {
   return BuildModel(impl_->options, impl_->input, settings, impl_->stop);
 }
 
+absl::StatusOr<RunReport> Session::Run(const RunSettings& settings) {
+  return RunModel(impl_->options, settings);
+}
+
 absl::StatusOr<BenchReport> Session::Bench(const BenchSettings& settings) {
   if (const absl::Status loaded = impl_->CheckLoaded(); !loaded.ok()) return loaded;
   return BenchTasks(impl_->options, impl_->input, settings);

@@ -1,0 +1,32 @@
+// Settings and results of Session::Run, which runs and times the library of a whole model. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/model.h"
+#include "api/records.h"
+
+namespace kiln::api {
+
+struct RunSettings {
+  std::string library{};              // NAME.so, made by Session::Build
+  std::string weights{};              // NAME.weights; empty: drawn constants are prepared
+  std::vector<std::string> inputs{};  // .npy files of the first inputs; the others are drawn
+  int runs = 20;
+  int threads = 1;
+  uint64_t seed = 0;
+  double seconds = 60;  // limit for everything
+};
+
+struct RunReport {
+  std::string library{}, name{};
+  std::vector<Parameter> parameters{};
+  int64_t weights_bytes = 0, arena_bytes = 0;
+  int runs = 0, threads = 1;
+  Interval seconds{};          // of a run
+  double prepare_seconds = 0;  // 0 if weights were given
+};
+
+}  // namespace kiln::api

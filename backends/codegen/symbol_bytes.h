@@ -1,0 +1,15 @@
+// Reads data that a shared object exports, without loading it.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace kiln {
+
+// The bytes of the exported symbol whose name ends with `suffix`. kInvalidArgument if the bytes are no ELF object,
+// kNotFound if it has no such symbol.
+absl::StatusOr<std::string> BytesOfSymbol(const std::string& object, absl::string_view suffix);
+
+}  // namespace kiln

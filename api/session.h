@@ -75,8 +75,8 @@ class Session {
   using EventSink = std::function<void(const Event&)>;
   absl::StatusOr<TuneReport> Tune(const TuneSettings& settings = {}, const EventSink& events = {});
 
-  // Makes one library of the whole file: the fastest record of this machine for each task that has one, and the
-  // untuned program for the others. kInvalidArgument if an operation of the file was left out. kFailedPrecondition
+  // Makes one library of the whole file: the fastest record of this machine for each task that has one, and default
+  // schedules for the others (search/model/default_schedules.h). kInvalidArgument if an operation of the file was left out. kFailedPrecondition
   // if the library cannot be built or a file cannot be written.
   absl::StatusOr<BuildReport> Build(const BuildSettings& settings = {});
 

@@ -162,7 +162,7 @@ const std::vector<Row> kTable = {
      {"api/", "api/internal/", "api/internal/store/", "api/internal/spaces/", "backends/workers/", "backends/cpu/",
       "backends/codegen/", "backends/measure/", "backends/vendor/", "backends/export/", "backends/model/",
       "backends/prove/",
-      "search/database/", "search/measure/", "search/cost/", "search/strategies/", "search/run/",
+      "search/database/", "search/measure/", "search/cost/", "search/model/", "search/strategies/", "search/run/",
       "validator/proof/", "validator/model/", "lang/base/", "lang/target/", "lang/program/", "lang/analysis/",
       "lang/graph/", "lang/model/", "lang/text/", "lang/reference/", "trace/"}, {"nlohmann/"}},
     {"tools/",

@@ -9,10 +9,12 @@
 #include "api/errors.h"
 #include "api/internal/json.h"
 #include "api/internal/operations/operations.h"
+#include "api/internal/spaces/named_space.h"
 #include "api/internal/store/open_store.h"
 #include "api/internal/store/record.h"
 #include "api/internal/tasks.h"
 #include "api/internal/workers.h"
+#include "backends/cpu/cores.h"
 #include "backends/cpu/targets.h"
 #include "backends/export/export.h"
 #include "backends/export/files.h"
@@ -26,11 +28,14 @@
 #include "lang/model/plan_calls.h"
 #include "lang/model/plan_text.h"
 #include "lang/text/hash.h"
+#include "search/model/default_schedules.h"
 #include "trace/text.h"
 #include "validator/model/check_model_plan.h"
 
 namespace kiln::api {
 namespace {
+
+constexpr double kSecondsForDefaults = 2;  // of CPU time, after the first draws of each task
 
 class ModelBuild {
  public:
@@ -61,41 +66,77 @@ class ModelBuild {
   }
 
  private:
-  // Gives each task the schedule of its fastest record, or leaves it as it is.
+  // Gives each task the schedule of its fastest record, or a default one.
   absl::Status Schedule(const Target& target) {
     tasks_ = input_.tasks;
-    auto checks = ExtractOtherTasks(input_.program, input_.policies);
-    if (!checks.ok()) return checks.status();
-    tasks_.insert(tasks_.end(), checks->begin(), checks->end());
-    std::vector<RecordEntry> entries;
-    if (std::filesystem::exists(options_.database)) {
-      const auto store = OpenExistingStore(options_.database);
-      if (!store.ok()) return store.status();
-      auto all = (*store)->BestAll();
-      if (!all.ok()) return all.status();
-      entries = *std::move(all);
-    }
-    for (const Task& task : tasks_) {
-      BuiltTask built{.name = task.program.name,
-                      .hash = ToString(HashOf(task.program)),
-                      .occurrences = static_cast<int>(task.occurrences.size())};
-      ScheduledTask scheduled{.program = task.program, .policies = input_.policies};
-      const RecordEntry* best = BestOf(entries, task.program, target.fingerprint);
-      if (best == nullptr) {
-        built.schedule = "untuned";
-        traces_.emplace_back();
-      } else {
-        auto rebuilt = Rebuild(options_.database, best->record.id);
-        if (!rebuilt.ok()) return rebuilt.status();
-        built.record = best->record.id;
-        built.seconds = Seconds(best->record);
-        built.schedule = "record";
-        built.assumptions = rebuilt->assumptions;
-        scheduled = {std::move(rebuilt->scheduled), best->record.flags.contract, best->record.flags.policies};
-        traces_.push_back(best->record.trace);
+    auto others = ExtractOtherTasks(input_.program, input_.policies);
+    if (!others.ok()) return others.status();
+    tasks_.insert(tasks_.end(), others->begin(), others->end());
+    const auto entries = Records();
+    if (!entries.ok()) return entries.status();
+    std::vector<size_t> without;  // tasks that have no record, and may have a schedule
+    for (size_t t = 0; t < tasks_.size(); ++t) {
+      const Task& task = tasks_[t];
+      report_.tasks.push_back({.name = task.program.name,
+                               .hash = ToString(HashOf(task.program)),
+                               .occurrences = static_cast<int>(task.occurrences.size()),
+                               .schedule = "untuned"});
+      scheduled_.push_back({.program = task.program, .policies = input_.policies});
+      traces_.emplace_back();
+      const RecordEntry* best = BestOf(*entries, task.program, target.fingerprint);
+      if (best == nullptr) best = BestOf(*entries, task.program, target.fingerprint, /*cold=*/true);
+      if (best != nullptr) {
+        if (auto status = UseRecord(t, best->record); !status.ok()) return status;
+      } else if (t < input_.tasks.size()) {
+        without.push_back(t);
       }
-      scheduled_.push_back(std::move(scheduled));
-      report_.tasks.push_back(std::move(built));
+    }
+    return UseDefaults(without, target);
+  }
+
+  absl::StatusOr<std::vector<RecordEntry>> Records() const {
+    if (!std::filesystem::exists(options_.database)) return std::vector<RecordEntry>();
+    const auto store = OpenExistingStore(options_.database);
+    if (!store.ok()) return store.status();
+    return (*store)->BestAll();
+  }
+
+  absl::Status UseRecord(size_t t, const RecordRow& record) {
+    auto rebuilt = Rebuild(options_.database, record.id);
+    if (!rebuilt.ok()) return rebuilt.status();
+    BuiltTask& built = report_.tasks[t];
+    built.record = record.id;
+    built.seconds = Seconds(record);
+    built.schedule = "record";
+    built.assumptions = rebuilt->assumptions;
+    scheduled_[t] = {std::move(rebuilt->scheduled), record.flags.contract, record.flags.policies};
+    traces_[t] = record.trace;
+    return absl::OkStatus();
+  }
+
+  // Draws a schedule for each of these tasks: the best of many by an estimate of cycles.
+  absl::Status UseDefaults(const std::vector<size_t>& tasks, Target target) {
+    if (tasks.empty()) return absl::OkStatus();
+    const Phase phase("proposals");
+    target.policies = input_.policies;
+    const auto space = ResolveSpace({}, target);
+    if (!space.ok()) return space.status();
+    std::vector<DefaultTask> asked;
+    for (const size_t t : tasks)
+      asked.push_back(
+          {.program = tasks_[t].program, .occurrences = static_cast<double>(tasks_[t].occurrences.size())});
+    const auto schedules = DefaultSchedules(asked, space->space, target,
+                                            {.seconds = kSecondsForDefaults,
+                                             .threads = static_cast<int>(UsableCores().size()),
+                                             .stop = stop_.flag()});
+    if (!schedules.ok()) return schedules.status();
+    for (size_t i = 0; i < tasks.size(); ++i) {
+      const DefaultSchedule& schedule = (*schedules)[i];
+      if (schedule.trace.steps.empty()) continue;
+      report_.tasks[tasks[i]].schedule = "default";
+      report_.tasks[tasks[i]].assumptions = AssumptionsOf(schedule.trace.steps);
+      scheduled_[tasks[i]].program = schedule.program;
+      traces_[tasks[i]] = Print(schedule.trace);
     }
     return absl::OkStatus();
   }

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Times whole models beside ONNX Runtime, in turns, in one process on one core.
+
+Each pair is a model as linalg on tensors and the same network as ONNX. `kiln build` makes its library: with records of
+--db where there are any, and default schedules elsewhere. Both sides run with one thread and drawn data. A round is
+one run of each. Each pair is a line of JSON in --results: the medians in milliseconds by the clock and by CPU time,
+and the median of ONNX Runtime's time over Kiln's in a round, with its 95% interval. Needs numpy and onnxruntime.
+
+  bench/models/compare.py tests/inputs/models/onnx_resnet50.mlir resnet50.onnx --results bench/results/models.jsonl
+"""
+import argparse
+import ctypes
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy
+import onnxruntime
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "i1": "u1", "index": "i8"}
+
+
+def aligned(size):
+    memory = numpy.zeros(size + 64, numpy.uint8)
+    offset = -memory.ctypes.data % 64
+    return memory[offset:offset + size]
+
+
+def drawn(shape, dtype, generator):
+    """Small floats, which keep activations finite; indices 0 and 1."""
+    if dtype.startswith("f"):
+        return generator.standard_normal(shape).astype(NUMPY[dtype]) * (0.05 if len(shape) > 1 else 1)
+    return generator.integers(0, 2, shape).astype(NUMPY[dtype])
+
+
+class KilnModel:
+    def __init__(self, path):
+        self.library = ctypes.CDLL(path)
+        stem = pathlib.Path(path).stem
+        said = ctypes.c_char.in_dll(self.library, stem + "_metadata")
+        metadata = json.loads(ctypes.string_at(ctypes.addressof(said)))
+        generator = numpy.random.default_rng(0)
+        self.arrays = []
+        for p in metadata["parameters"]:
+            value = drawn(p["shape"], p["dtype"], generator)
+            memory = aligned(value.nbytes)
+            memory[:] = numpy.frombuffer(value.tobytes(), numpy.uint8)
+            self.arrays.append(memory)
+        self.arrays += [aligned(max(1, metadata["weights_bytes"])), aligned(max(1, metadata["arena_bytes"]))]
+        self.table = (ctypes.c_void_p * len(self.arrays))(*[a.ctypes.data for a in self.arrays])
+        if self.library[stem + "_prepare_by_table"](self.table) != 0:
+            sys.exit(f"{path}: the weights cannot be prepared")
+        self.function = self.library[stem + "_by_table"]
+
+    def run(self):
+        self.function(self.table)
+
+
+class OnnxModel:
+    TYPES = {"tensor(float)": "f32", "tensor(int64)": "i64", "tensor(double)": "f64", "tensor(int32)": "i32"}
+
+    def __init__(self, path):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        generator = numpy.random.default_rng(0)
+        self.inputs = {}
+        for i in self.session.get_inputs():
+            shape = [extent if isinstance(extent, int) else 1 for extent in i.shape]
+            self.inputs[i.name] = drawn(shape, self.TYPES[i.type], generator)
+
+    def run(self):
+        self.session.run(None, self.inputs)
+
+
+def timed(run):
+    wall, cpu = time.perf_counter(), time.process_time()
+    run()
+    return time.perf_counter() - wall, time.process_time() - cpu
+
+
+def median_interval(values):
+    """The median, and the order statistics that hold it in 95 of 100 cases."""
+    values = sorted(values)
+    half = 0.98 * len(values) ** 0.5
+    at = [len(values) // 2, int(len(values) / 2 - half), int(len(values) / 2 + half)]
+    return [values[min(max(k, 0), len(values) - 1)] for k in at]
+
+
+def compare(options, mlir, onnx, folder):
+    name = pathlib.Path(mlir).stem
+    command = [options.kiln, "build", mlir, "--inputs", options.inputs, "--name", "model", "-o", folder, "--json"]
+    built = subprocess.run(command + ["--db", options.db or f"{folder}/none.db"], capture_output=True, text=True)
+    if built.returncode != 0:
+        sys.exit(built.stderr)
+    report = json.loads(built.stdout)
+    kiln, peer = KilnModel(f"{folder}/model.so"), OnnxModel(onnx)
+    for side in (kiln, peer) * 2:
+        side.run()
+    rounds, until = [], time.time() + options.seconds
+    while len(rounds) < 5 or time.time() < until:
+        rounds.append(timed(kiln.run) + timed(peer.run))
+    wall, cpu, peer_wall, peer_cpu = (statistics.median(column) * 1e3 for column in zip(*rounds))
+    tuned = sum(task["record"] > 0 for task in report["tasks"])
+    return {"model": name, "peer": f"onnxruntime {onnxruntime.__version__}", "threads": 1, "rounds": len(rounds),
+            "kiln_ms": wall, "kiln_cpu_ms": cpu, "peer_ms": peer_wall, "peer_cpu_ms": peer_cpu,
+            "ratio": median_interval([r[2] / r[0] for r in rounds]), "build_seconds": report["seconds"],
+            "arena_bytes": report["arena_bytes"], "weights_bytes": report["weights_bytes"],
+            "tasks": len(report["tasks"]), "tuned": tuned}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", help="MODEL.mlir MODEL.onnx, in pairs")
+    parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
+    parser.add_argument("--db", help="records; without it all schedules are default ones")
+    parser.add_argument("--inputs", default="1", help="as in `kiln build`")
+    parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
+    parser.add_argument("--results", help="a file to append to")
+    options = parser.parse_args()
+    if len(options.files) % 2:
+        parser.error("give MODEL.mlir and MODEL.onnx in pairs")
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
+    for mlir, onnx in zip(options.files[::2], options.files[1::2]):
+        with tempfile.TemporaryDirectory() as folder:
+            line = {**compare(options, mlir, onnx, folder), "cpu": cpu, "commit": commit}
+        print(f"{line['model']}: Kiln {line['kiln_ms']:.2f} ms, {line['peer']} {line['peer_ms']:.2f} ms, ratio "
+              "{:.3f} [{:.3f}, {:.3f}]".format(*line["ratio"]), flush=True)
+        if options.results:
+            with open(options.results, "a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -215,8 +215,9 @@ class Chain:
         run = Run(command, self.folder, "1" if attempt < UNAIDED else phase)
         if run.reaches(phase, times):
             time.sleep(delay)
-        if run.process.poll() is None:
-            told = run.acknowledged()
+        ended = run.process.poll() is not None
+        seconds, told = 0, run.acknowledged()
+        if not ended:
             # As a terminal does, or as `kill` does.
             (os.kill if number == signal.SIGTERM else os.killpg)(run.process.pid, number)
             seconds = run.gone()
@@ -225,6 +226,8 @@ class Chain:
         if status == 0:
             return None
         faults, during = self.check_words(command, status, output, errors)
+        if ended:
+            faults.append(f"it failed before the interrupt: {errors[-600:]}")
         faults += self.check_database(before, told) + self.check_files(folder)
         if seconds > LIMIT:
             faults.append(f"gone after {seconds:.2f} s")

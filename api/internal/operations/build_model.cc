@@ -35,7 +35,8 @@
 namespace kiln::api {
 namespace {
 
-constexpr double kSecondsForDefaults = 2;  // of CPU time, after the first draws of each task
+// Changes of default schedules after the first draws, for each task on average. A number, not a time: a build repeats.
+constexpr int64_t kChangesForDefaults = 200;
 
 class ModelBuild {
  public:
@@ -126,7 +127,7 @@ class ModelBuild {
       asked.push_back(
           {.program = tasks_[t].program, .occurrences = static_cast<double>(tasks_[t].occurrences.size())});
     const auto schedules = DefaultSchedules(asked, space->space, target,
-                                            {.seconds = kSecondsForDefaults,
+                                            {.changes = kChangesForDefaults * static_cast<int64_t>(tasks.size()),
                                              .threads = static_cast<int>(UsableCores().size()),
                                              .stop = stop_.flag()});
     if (!schedules.ok()) return schedules.status();

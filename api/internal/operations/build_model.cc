@@ -126,10 +126,11 @@ class ModelBuild {
     for (const size_t t : tasks)
       asked.push_back(
           {.program = tasks_[t].program, .occurrences = static_cast<double>(tasks_[t].occurrences.size())});
-    const auto schedules = DefaultSchedules(asked, space->space, target,
-                                            {.changes = kChangesForDefaults * static_cast<int64_t>(tasks.size()),
-                                             .threads = static_cast<int>(UsableCores().size()),
-                                             .stop = stop_.flag()});
+    const auto schedules =
+        DefaultSchedules(asked, space->space, target,
+                         {.changes = kChangesForDefaults * static_cast<int64_t>(tasks.size()),
+                          .threads = static_cast<int>(UsableCores().size()),
+                          .stop = stop_.flag()});
     if (!schedules.ok()) return schedules.status();
     for (size_t i = 0; i < tasks.size(); ++i) {
       const DefaultSchedule& schedule = (*schedules)[i];

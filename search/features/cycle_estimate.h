@@ -1,9 +1,9 @@
 // Estimates the cycles of a scheduled program, for a choice that no measurement follows.
 //
 // The columns roofline.* order what a search measures next, where a mistake costs one trial. Here the program
-// that looks best is what the user gets. So the estimate knows more (RowDetails): how many accesses an odd
-// number of lanes takes, how long a sum in memory stays at the same results, and that LLVM may not keep it in
-// registers. Blocks of the prepare phase cost nothing.
+// that looks best is what the user gets. So the estimate counts accesses as lowering emits them
+// (search/features/accesses_of_line.h). It knows how long a sum in memory stays at the same results, and that
+// LLVM may not keep it in registers. Blocks of the prepare phase cost nothing.
 //
 //   CycleEstimate estimate(target);              // one per thread: it keeps its memory
 //   double cycles = estimate.Cycles(nests);      // after nests.Read(program)
@@ -24,7 +24,7 @@ class CycleEstimate {
   double Cycles(const LoopNestSummary& nests);
 
  private:
-  RowDetails DetailsOf(const LoopNestSummary& nests, const NestBlock& block) const;
+  RowWork WorkOf(const LoopNestSummary& nests, const NestBlock& block) const;
 
   const Target target_;
   Footprints footprints_;

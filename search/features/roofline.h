@@ -2,32 +2,40 @@
 // and instruction issue decides. The time to fetch bytes from beyond each cache partly overlaps with it.
 // The roofline ignores the order of instructions and conflicts of addresses; the cost model learns their
 // effect.
+//
+// All functions read columns of the row that are not roofline.*; these must be filled.
 #pragma once
-
-#include <limits>
 
 #include "absl/types/span.h"
 #include "lang/target/target.h"
 
 namespace kiln {
 
-// What an estimate may know beyond the columns of a row. The columns roofline.* assume these values.
-struct RowDetails {
-  double pieces = 1;  // memory accesses of one register of lanes: 7 lanes are read as 4, 2 and 1
-  // Terms that a result in memory gets in a row, before the block goes on to another result.
-  double run = std::numeric_limits<double>::infinity();
-  double doubt = 1;  // factor on sums in memory, which LLVM may or may not keep in registers
+// How the instances of a row become steps, each of a register of lanes.
+struct RowSteps {
+  double vectors = 1;  // steps for each instance
+  double count = 1;    // steps of all instances
+  bool sums = false;   // several steps add to one result
+  bool kept = false;   // these results are in memory, but may stay in registers meanwhile
 };
+RowSteps StepsOf(const float* row);
+
+// What all steps of a row do besides arithmetic.
+struct RowWork {
+  double loads = 0, stores = 0, shuffles = 0;  // instructions
+  double latency = 0;                          // cycles from one step of a sum to the next
+  double factor = 1;                           // on the time inside the core
+};
+// Returns the work that the columns tell of.
+RowWork WorkOf(const Target& target, const float* row);
 
 struct RowCycles {
   double inside = 0, outside = 0;  // with all data in the first cache; to fetch bytes from beyond it
   double both = 0;
 };
+RowCycles CyclesOf(const Target& target, const float* row, const RowWork& work);
 
-// All columns but roofline.* must be filled.
-RowCycles CyclesOf(const Target& target, const float* row, const RowDetails& details = {});
-
-// Fills the columns roofline.* of a row, except roofline.program. All other columns must be filled.
+// Fills the columns roofline.* of a row, except roofline.program.
 void FillRoofline(const Target& target, float* row);
 
 // Fills roofline.program in all rows of a program.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/base/random.h"
 #include "lang/program/builder.h"
+#include "lang/program/layout.h"
 
 namespace kiln {
 namespace {
@@ -170,5 +171,19 @@ class Maker {
 }  // namespace
 
 Program RandomModel(uint64_t seed) { return Maker(seed).Make(); }
+
+std::vector<std::string> RandomModelInputs(const Program& model, uint64_t seed) {
+  RandomDice dice(Engine({seed, 1}));
+  std::vector<std::string> inputs;
+  for (const Id id : model.parameters) {
+    if (!IsGiven(model.buffers[id].role)) continue;
+    std::string& bytes = inputs.emplace_back();
+    for (int64_t n = 0; n < ElementsOf(model, id); ++n) {
+      const float value = static_cast<float>(dice.Below(9)) - 4;
+      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    }
+  }
+  return inputs;
+}
 
 }  // namespace kiln

@@ -66,9 +66,9 @@ struct Task {
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {},
                                                const CostTable& costs = {});
 
-// The tasks that ExtractTasks leaves out because they need no search: those that compute prepared buffers, and those
-// that only serve the status. A whole model needs them. Empty if the program is one task, which then contains them.
-absl::StatusOr<std::vector<Task>> ExtractOtherTasks(const Program& program, const Policies& policies = {},
-                                                    const CostTable& costs = {});
+// Those tasks, then the ones that ExtractTasks leaves out because they need no search: those that compute prepared
+// buffers, and those that only serve the status. A whole model needs all of them.
+absl::StatusOr<std::vector<Task>> ExtractAllTasks(const Program& program, const Policies& policies = {},
+                                                  const CostTable& costs = {});
 
 }  // namespace kiln

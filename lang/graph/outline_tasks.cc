@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 
 #include "absl/algorithm/container.h"
@@ -272,21 +273,35 @@ absl::StatusOr<std::vector<Task>> OutlineAll(const Program& program,
   return tasks;
 }
 
-}  // namespace
-
-absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies,
-                                               const CostTable& costs) {
-  const Groups groups = GroupsOf(program);
+absl::StatusOr<std::vector<Task>> TasksToSearch(const Program& program, const Groups& groups,
+                                                const Policies& policies, const CostTable& costs) {
   if (!groups.IsOne()) return OutlineAll(program, groups.tasks, groups.prepared, policies, costs);
   Outlined all{{}, Blocks(program), program.parameters};
   return std::vector<Task>{Task{MergeDims(program, policies, costs), {std::move(all)}}};
 }
 
-absl::StatusOr<std::vector<Task>> ExtractOtherTasks(const Program& program, const Policies& policies,
-                                                    const CostTable& costs) {
-  const Groups groups = GroupsOf(program);
+absl::StatusOr<std::vector<Task>> OtherTasks(const Program& program, const Groups& groups,
+                                             const Policies& policies, const CostTable& costs) {
   if (groups.IsOne()) return std::vector<Task>{};
   return OutlineAll(program, groups.others, groups.prepared, policies, costs);
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies,
+                                               const CostTable& costs) {
+  return TasksToSearch(program, GroupsOf(program), policies, costs);
+}
+
+absl::StatusOr<std::vector<Task>> ExtractAllTasks(const Program& program, const Policies& policies,
+                                                  const CostTable& costs) {
+  const Groups groups = GroupsOf(program);
+  auto tasks = TasksToSearch(program, groups, policies, costs);
+  auto others = OtherTasks(program, groups, policies, costs);
+  if (!tasks.ok()) return tasks.status();
+  if (!others.ok()) return others.status();
+  absl::c_move(*others, std::back_inserter(*tasks));
+  return tasks;
 }
 
 }  // namespace kiln

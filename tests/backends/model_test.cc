@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/archive.h"
 #include "backends/model/compile_model.h"
-#include "lang/base/random.h"
 #include "lang/graph/outline.h"
 #include "lang/program/builder.h"
 #include "lang/program/layout.h"
@@ -37,9 +36,7 @@ struct BuiltModel {
 };
 
 absl::StatusOr<BuiltModel> BuildModel(Program model) {
-  std::vector<Task> tasks = ExtractTasks(model).value();
-  const std::vector<Task> checks = ExtractOtherTasks(model).value();
-  tasks.insert(tasks.end(), checks.begin(), checks.end());
+  const std::vector<Task> tasks = ExtractAllTasks(model).value();
   std::vector<ScheduledTask> scheduled;
   for (const Task& task : tasks) scheduled.push_back({.program = task.program});
   auto code = CompileTasks(scheduled, "net", Builders());
@@ -103,25 +100,11 @@ Result RunOnce(const BuiltModel& built, const std::vector<std::string>& inputs) 
   return result;
 }
 
-std::vector<std::string> RandomInputs(const Program& model, uint64_t seed) {
-  RandomDice dice(Engine({seed, 1}));
-  std::vector<std::string> inputs;
-  for (const Id id : model.parameters) {
-    if (!IsGiven(model.buffers[id].role)) continue;
-    std::string& bytes = inputs.emplace_back();
-    for (int64_t n = 0; n < ElementsOf(model, id); ++n) {
-      const float value = static_cast<float>(dice.Below(9)) - 4;
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-  }
-  return inputs;
-}
-
 TEST(Model, RandomModelsComputeWhatTheInterpreterComputes) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
     const auto built = BuildModel(RandomModel(seed));
     ASSERT_TRUE(built.ok()) << "seed " << seed << ": " << built.status();
-    const std::vector<std::string> inputs = RandomInputs(built->model, seed);
+    const std::vector<std::string> inputs = RandomModelInputs(built->model, seed);
     const auto wanted = kiln::Run(built->model, inputs);
 
     const Result found = RunOnce(*built, inputs);
@@ -133,7 +116,7 @@ TEST(Model, RandomModelsComputeWhatTheInterpreterComputes) {
 
 TEST(Model, TwoCallersAtOnceNeedTwoArenasAndOneSetOfWeights) {
   const auto built = BuildModel(RandomModel(7)).value();
-  const std::vector<std::string> inputs = RandomInputs(built.model, 7);
+  const std::vector<std::string> inputs = RandomModelInputs(built.model, 7);
   const Result wanted = RunOnce(built, inputs);
   std::vector<std::thread> callers;
   std::vector<int> wrong(2);
@@ -179,7 +162,7 @@ TEST(Model, TakesTheMemoryOfItsTemporariesFromTheArena) {
 
   // Both 2 MiB arrays of the first call are alive at once.
   EXPECT_GE(built.plan.arena_bytes, 2 * 512 * 1024 * 4);
-  const std::vector<std::string> inputs = RandomInputs(model, 1);
+  const std::vector<std::string> inputs = RandomModelInputs(model, 1);
   EXPECT_EQ(RunOnce(built, inputs).outputs, kiln::Run(model, inputs).value());
 }
 

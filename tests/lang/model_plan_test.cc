@@ -10,7 +10,6 @@
 #include "lang/model/plan_calls.h"
 #include "lang/model/plan_text.h"
 #include "lang/program/builder.h"
-#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "testing/random_model.h"
@@ -109,9 +108,7 @@ Program WithWorkOnConstants() {
 
 TEST(PlanCalls, WorkOnConstantsRunsOnceUnlessItOnlyRepeatsThem) {
   const Program model = WithWorkOnConstants();
-  std::vector<Task> tasks = ExtractTasks(model).value();
-  const std::vector<Task> others = ExtractOtherTasks(model).value();
-  tasks.insert(tasks.end(), others.begin(), others.end());
+  const std::vector<Task> tasks = ExtractAllTasks(model).value();
   const ModelPlan plan = PlanCalls(model, tasks, std::vector<TaskNeeds>(tasks.size())).value();
   std::vector<std::string> names;
   for (const Task& task : tasks) names.push_back(task.program.name);
@@ -124,9 +121,7 @@ TEST(PlanCalls, WorkOnConstantsRunsOnceUnlessItOnlyRepeatsThem) {
 
 TEST(PlanCalls, WhatPrepareAloneReadsIsInItsScratchArea) {
   const Program model = WithWorkOnConstants();
-  std::vector<Task> tasks = ExtractTasks(model).value();
-  const std::vector<Task> others = ExtractOtherTasks(model).value();
-  tasks.insert(tasks.end(), others.begin(), others.end());
+  const std::vector<Task> tasks = ExtractAllTasks(model).value();
   std::vector<TaskNeeds> needs(tasks.size());
   needs[0] = {.prepared = {1024}, .read_by_prepare = {0, 1, 0, 0}};
   const ModelPlan plan = PlanCalls(model, tasks, needs).value();
@@ -208,32 +203,16 @@ class PlanRun {
   std::vector<std::string> bytes_;  // by buffer: of parameters
 };
 
-std::vector<std::string> RandomInputs(const Program& model, uint64_t seed) {
-  RandomDice dice(Engine({seed, 1}));
-  std::vector<std::string> inputs;
-  for (const Id id : model.parameters) {
-    if (!IsGiven(model.buffers[id].role)) continue;
-    std::string& bytes = inputs.emplace_back();
-    for (int64_t n = 0; n < ElementsOf(model, id); ++n) {
-      const float value = static_cast<float>(dice.Below(9)) - 4;
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-  }
-  return inputs;
-}
-
 TEST(PlanCalls, RandomModelsComputeInOneArenaWhatTheyCompute) {
   int several = 0, assertions = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {
     const Program model = RandomModel(seed);
-    std::vector<Task> tasks = ExtractTasks(model).value();
-    const std::vector<Task> checks = ExtractOtherTasks(model).value();
-    tasks.insert(tasks.end(), checks.begin(), checks.end());
+    const std::vector<Task> tasks = ExtractAllTasks(model).value();
     RandomDice dice(Engine({seed, 2}));
     std::vector<TaskNeeds> needs(tasks.size());
     for (TaskNeeds& need : needs) need.workspaces.assign(dice.Below(3), 1 + dice.Below(300));
     const ModelPlan plan = PlanCalls(model, tasks, needs).value();
-    const std::vector<std::string> inputs = RandomInputs(model, seed);
+    const std::vector<std::string> inputs = RandomModelInputs(model, seed);
     const auto wanted = kiln::Run(model, inputs);
 
     const std::vector<std::string> found = PlanRun(model, plan, tasks).Run(inputs);

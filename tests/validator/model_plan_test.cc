@@ -20,17 +20,10 @@ using Area = Location::Area;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-std::vector<Task> TasksOf(const Program& model) {
-  std::vector<Task> tasks = ExtractTasks(model).value();
-  const std::vector<Task> checks = ExtractOtherTasks(model).value();
-  tasks.insert(tasks.end(), checks.begin(), checks.end());
-  return tasks;
-}
-
 TEST(CheckModelPlan, AcceptsPlansOfRandomModels) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const Program model = RandomModel(seed);
-    const std::vector<Task> tasks = TasksOf(model);
+    const std::vector<Task> tasks = ExtractAllTasks(model).value();
     RandomDice dice(Engine({seed, 2}));
     std::vector<TaskNeeds> needs(tasks.size());
     for (TaskNeeds& need : needs)
@@ -72,7 +65,7 @@ Model Planned() {
   for (Id id = 0; id < static_cast<Id>(m.program.buffers.size()); ++id) {
     if (m.program.Text(m.program.buffers[id].name) == "w3") m.w3 = id;
   }
-  const std::vector<Task> tasks = TasksOf(m.program);
+  const std::vector<Task> tasks = ExtractAllTasks(m.program).value();
   std::vector<TaskNeeds> needs(tasks.size());
   for (TaskNeeds& need : needs) need.workspaces = {100};
   needs[0].prepared = {1024, 64};

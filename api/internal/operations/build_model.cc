@@ -69,10 +69,9 @@ class ModelBuild {
  private:
   // Gives each task the schedule of its fastest record, or a default one.
   absl::Status Schedule(const Target& target) {
-    tasks_ = input_.tasks;
-    auto others = ExtractOtherTasks(input_.program, input_.policies);
-    if (!others.ok()) return others.status();
-    tasks_.insert(tasks_.end(), others->begin(), others->end());
+    auto tasks = ExtractAllTasks(input_.program, input_.policies);
+    if (!tasks.ok()) return tasks.status();
+    tasks_ = *std::move(tasks);
     const auto entries = Records();
     if (!entries.ok()) return entries.status();
     std::vector<size_t> without;  // tasks that have no record, and may have a schedule

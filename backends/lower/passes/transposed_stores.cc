@@ -26,12 +26,6 @@ bool AreApart(const IndexValue& a, const IndexValue& b) {
 
 constexpr int kEndOfCode = -1;  // a Flush with this number marks the end of an arm while the pass runs
 
-void AddBlocks(const Node& node, std::vector<Id>& blocks) {
-  if (const Leaf* leaf = node.As<Leaf>()) blocks.push_back(leaf->block);
-  for (const Nodes& arm : node.arms)
-    for (const Node& inside : arm) AddBlocks(inside, blocks);
-}
-
 class TransposePass : public Rewriter {
  public:
   TransposePass(const Program& program, const IndexPlan& indices)
@@ -69,8 +63,7 @@ class TransposePass : public Rewriter {
     }
     // The node's code may run several times or not at all. So stores inside are flushed inside, and stores that were
     // delayed before the node are flushed before it if a block inside uses their memory.
-    std::vector<Id> blocks;
-    AddBlocks(node, blocks);
+    std::vector<Id> blocks = BlocksIn(p_, node);
     if (KILN_DEFECT("plan.transposed-stores.code")) blocks.clear();
     for (const Id block : blocks) {
       for (const Id buffer : ReadBuffers(p_, block)) FlushMemory(plan_.MemoryOf(buffer), out);

@@ -1,9 +1,10 @@
 #include "backends/lower/plan/plan_rewriter.h"
 
-#include "lang/base/defect.h"
-
 #include <algorithm>
 #include <utility>
+
+#include "lang/analysis/dataflow.h"
+#include "lang/base/defect.h"
 
 namespace kiln::plan {
 
@@ -55,6 +56,16 @@ void Rewriter::Visit(const Node& node, Nodes& out) {
   const bool is_empty = !node.arms.empty() && std::all_of(made.arms.begin(), made.arms.end(),
                                                           [](const Nodes& arm) { return arm.empty(); });
   if (!is_empty) out.push_back(std::move(made));
+}
+
+std::vector<Id> BlocksIn(const Program& program, const Node& node) {
+  if (const Leaf* leaf = node.As<Leaf>()) return {leaf->block};
+  if (const Call* call = node.As<Call>()) return BlocksBelow(program, call->outer);
+  std::vector<Id> blocks;
+  for (const Nodes& arm : node.arms)
+    for (const Node& inside : arm)
+      for (const Id block : BlocksIn(program, inside)) blocks.push_back(block);
+  return blocks;
 }
 
 }  // namespace kiln::plan

@@ -14,6 +14,8 @@
 // Nodes without contents are left out, so a loop or branch that becomes empty vanishes.
 #pragma once
 
+#include <vector>
+
 #include "absl/functional/function_ref.h"
 #include "backends/lower/plan/loop_plan.h"
 #include "backends/lower/plan/plan_context.h"
@@ -36,5 +38,8 @@ class Rewriter {
 
   PlanContext context_;
 };
+
+// The blocks that a node computes, in order; a block with several leaves occurs several times.
+std::vector<Id> BlocksIn(const Program& program, const Node& node);
 
 }  // namespace kiln::plan

@@ -58,7 +58,7 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
   };
   Axis whole{full, {}}, relative;
   IndexSum base;
-  Interval read{INT64_MAX, INT64_MIN}, written{INT64_MAX, INT64_MIN};
+  Interval touched{INT64_MAX, INT64_MIN};
   bool same = true;
   for (const PlannedAccess* access : accesses) {
     const IndexSum& index = access->axes[axis];
@@ -68,14 +68,13 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
     if (access == accesses[0]) base = above;
     same &= above == base;
     const Interval bounds = Bounds(rest, Extents(p));
-    Interval& sum = access->write ? written : read;
-    sum = {std::min(sum.min, bounds.min), std::max(sum.max, bounds.max)};
+    touched = {std::min(touched.min, bounds.min), std::max(touched.max, bounds.max)};
     relative.rests.push_back(std::move(rest));
   }
-  if (!same || base.IsConstant() || written.min > read.min || written.max < read.max) return whole;
-  relative.extent = written.max - written.min + 1;
+  if (!same || base.IsConstant()) return whole;
+  relative.extent = touched.max - touched.min + 1;
   if (relative.extent >= full) return whole;
-  for (IndexSum& rest : relative.rests) rest.offset -= written.min;
+  for (IndexSum& rest : relative.rests) rest.offset -= touched.min;
   return relative;
 }
 

@@ -4,9 +4,9 @@
 //   for i0: for i1: t[i0 * 16 + i1] = ...; for i1: ... = t[i0 * 16 + i1]
 //   ->  t has 16 elements, and i1 is the address
 // This compaction applies to each dimension (of the layout) in which the index of every access is the same
-// function of the outer loops plus a bounded rest, if everything that is read below these loops was written
-// below them. A buffer in the ring of a pipelined loop has `depth` copies of this, one after the other
-// (PlanOptions::rings).
+// function of the outer loops plus a bounded rest. Outer loops are those around all accesses, down to the first in
+// which one iteration reads what another wrote, or whose iterations are lanes. A buffer in the ring of a pipelined
+// loop has `depth` copies of this, one after the other (PlanOptions::rings).
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ namespace kiln {
 
 struct PlannedAccess {
   Id node = kNone;
-  bool prepare = false, write = false;
+  bool prepare = false;
   Id buffer = kNone;
   std::vector<IndexSum> axes;   // index of each axis of the layout
   IndexSum* address = nullptr;  // where the planned address goes

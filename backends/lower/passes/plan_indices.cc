@@ -125,8 +125,7 @@ class Planner {
     return logical;
   }
 
-  void AddAccess(Id node, bool prepare, bool write, Id buffer, std::vector<IndexSum> logical,
-                 IndexSum* address) {
+  void AddAccess(Id node, bool prepare, Id buffer, std::vector<IndexSum> logical, IndexSum* address) {
     std::vector<int32_t> axes(p_.List(p_.buffers[buffer].layout.axes).begin(),
                               p_.List(p_.buffers[buffer].layout.axes).end());
     std::vector<IndexSum> physical = logical;
@@ -140,7 +139,7 @@ class Planner {
         }));
       }
     }
-    accesses_.push_back({node, prepare, write, buffer, std::move(physical), address});
+    accesses_.push_back({node, prepare, buffer, std::move(physical), address});
   }
 
   void PlanExpr(Id node, bool prepare, Id id, BlockPlan& block) {
@@ -149,10 +148,9 @@ class Planner {
     if (e.op == Op::kIndex) {
       block.values.emplace(id, Ground(p_.SumOf(e.AsIndex()), node));
     } else if (e.op == Op::kLoad) {
-      AddAccess(node, prepare, false, e.AsLoad().buffer, Logical(node, e.AsLoad().index),
-                &block.addresses[id]);
+      AddAccess(node, prepare, e.AsLoad().buffer, Logical(node, e.AsLoad().index), &block.addresses[id]);
     } else if (e.op == Op::kGather) {
-      AddAccess(node, prepare, false, e.AsGather().buffer, GatherIndex(node, e, block.gathers[id]),
+      AddAccess(node, prepare, e.AsGather().buffer, GatherIndex(node, e, block.gathers[id]),
                 &block.addresses[id]);
     } else if (e.op == Op::kWithin) {
       std::vector<int> conditions;
@@ -219,7 +217,7 @@ class Planner {
     block.dests.resize(body.dests.count);
     for (int r = 0; r < body.dests.count; ++r) {
       const Access dest = p_.accesses[body.dests.begin + r];
-      AddAccess(node, prepare, true, dest.buffer, Logical(node, dest.index), &block.dests[r]);
+      AddAccess(node, prepare, dest.buffer, Logical(node, dest.index), &block.dests[r]);
     }
   }
 

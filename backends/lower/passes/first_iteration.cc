@@ -2,19 +2,17 @@
 
 #include <utility>
 
-#include "absl/algorithm/container.h"
-
 namespace kiln::plan {
 
-// Loops of one iteration need no test, because they are always at 0.
+// A loop that a start asks about contains other blocks too (decompose_reductions.h). So a loop that contains nothing but
+// the test is not one of them.
 void FirstIteration(Nodes& nodes) {
   for (Node& node : nodes) {
     for (Nodes& arm : node.arms) FirstIteration(arm);
     const Loop* loop = node.As<Loop>();
     if (loop == nullptr || node.arms[0].size() != 1) continue;
     const First* first = node.arms[0][0].As<First>();
-    const bool runs = loop->count * loop->steps > 1 || loop->first > 0;
-    if (first == nullptr || (runs && absl::c_linear_search(first->loops, loop->loop))) continue;
+    if (first == nullptr) continue;
     Node moved{*first, {}};
     for (Nodes& arm : node.arms[0][0].arms) moved.arms.push_back({Node{*loop, {std::move(arm)}}});
     node = std::move(moved);

@@ -1,7 +1,9 @@
 #include "backends/lower/passes/build.h"
 
 #include <algorithm>
+#include <iterator>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "backends/lower/passes/plan_indices.h"
 #include "lang/analysis/annotations.h"
@@ -76,7 +78,10 @@ class Builder {
     Leaf starts = leaf, combines = leaf;
     starts.starts = !KILN_DEFECT("plan.build.starts");
     combines.starts = false;
-    return {First{plan.reduction_loops}, {{{starts}}, {{combines}}}};
+    First first;  // a loop of one iteration is at 0 wherever the test stands
+    absl::c_copy_if(plan.reduction_loops, std::back_inserter(first.loops),
+                    [&](Id loop) { return p_.loop(loop).extent.Known() > 1; });
+    return {std::move(first), {{{starts}}, {{combines}}}};
   }
 
   const Program& p_;

@@ -68,7 +68,6 @@ class GuardsPass : public Rewriter {
   void VisitFirst(const First& first, const Node& node, Nodes& out) {
     First open;
     for (const Id loop : first.loops) {
-      if (!context_.indices().IsBound(loop)) continue;  // it has one iteration
       const IndexValue& at = context_.indices().Of(loop);
       if (!at.is_constant()) open.loops.push_back(loop);
       if (at.is_constant() && at.constant != 0 && !KILN_DEFECT("plan.guards.first")) {

@@ -46,7 +46,7 @@ namespace kiln::api {
 
 struct SessionOptions {
   std::string database = "kiln.db";  // one SQLite file; built code is kept in FILE.objects
-  // Special policies that are switched off, by name with commas between (docs/reference/policies.md). They
+  // Special policies that are switched, by name with commas between (docs/reference/policies.md). They
   // take effect in Load, in sketches and in built code. Records of one setting never serve the other.
   std::string without{};
   std::string workers{};  // folder of kiln-builder and kiln-runner; empty: they are looked up

@@ -64,15 +64,16 @@ const std::vector<Variant> kVariants = {
     {"simulated-annealing", [](TuneOptions& o) { o.strategy = "simulated-annealing"; }},
 };
 
-// The default variant, and a variant for each of these policies with that policy switched off.
+// The default variant, and a variant for each of these policies with that policy switched.
 absl::StatusOr<std::vector<Variant>> WithoutEach(const std::string& names) {
-  const absl::StatusOr<Policies> off = Policies::Without(names == "all" ? "" : names);
-  if (!off.ok()) return off.status();
+  const absl::StatusOr<Policies> named = Policies::Without(names == "all" ? "" : names);
+  if (!named.ok()) return named.status();
   std::vector<Variant> variants = {kVariants.front()};
   for (const PolicyRow& row : PolicyRows()) {
-    if (names != "all" && off->Has(row.policy)) continue;
-    variants.push_back({absl::StrCat("without ", row.name), variants.front().change});
-    variants.back().policies.SwitchOff(row.policy);
+    if (names != "all" && !named->IsSwitched(row.policy)) continue;
+    variants.push_back(
+        {absl::StrCat(row.on_request ? "with " : "without ", row.name), variants.front().change});
+    variants.back().policies.Switch(row.policy);
   }
   return variants;
 }
@@ -186,7 +187,7 @@ int Main(int argc, char** argv) {
   app.add_option("VARIANT", wanted, "Of which searches are made; all by default")
       ->check(CLI::IsMember(variants));
   app.add_option("--without", without,
-                 "Policies, with commas between, each of which is switched off alone; \"all\" for all");
+                 "Policies, with commas between, each of which is switched alone; \"all\" for all");
   app.add_option("--operators", operators, "With --without: what is searched, of bench/operators")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);

@@ -107,7 +107,7 @@ class Job {
     const MachineTarget& machine = codegen_->machine();
     std::string key = absl::StrCat(
         BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|", request_.contract, "|",
-        request_.policies.off, "|", request_.alignment, "|", request_.lifts_allocations, "|",
+        request_.policies.switched, "|", request_.alignment, "|", request_.lifts_allocations, "|",
         request_.stands_alone, "|", request_.table_above, "|", machine.triple, "|", machine.cpu, "|",
         machine.features, "|", machine.vector_bytes, "|", machine.l2_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));

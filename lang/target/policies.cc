@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "lang/base/unknown_name.h"
@@ -59,32 +60,44 @@ constexpr PolicyRow kRows[] = {
     {P::kShortExtrema, "short-extrema", "computes maxima and minima that return NaN with fewer instructions",
      "0021"},
     {P::kPowerTables, "power-tables", "computes exp and powf with tables in registers (AVX-512)", ""},
+    {P::kShareStorage, "share-storage", "lets temporaries share memory if they are not live at the same time",
+     ""},
+    {P::kFirstIteration, "first-iteration",
+     "asks for the first iteration of a reduction outside of the loops that it does not depend on", ""},
+    {P::kGuards, "guards",
+     "decides conditions for whole loops and tiles, and calls instructions where they fit", ""},
 };
+
+std::string NameInLists(const PolicyRow& row) { return absl::StrCat(row.on_request ? "+" : "", row.name); }
 
 }  // namespace
 
 absl::Span<const PolicyRow> PolicyRows() { return kRows; }
 
+bool Policies::Has(Policy policy) const {
+  return IsSwitched(policy) == kRows[static_cast<int>(policy)].on_request;
+}
+
 absl::StatusOr<Policies> Policies::Without(absl::string_view names) {
   Policies policies;
   for (const absl::string_view part : absl::StrSplit(names, ',', absl::SkipEmpty())) {
     const absl::string_view name = absl::StripAsciiWhitespace(part);
-    const auto* row =
-        std::find_if(std::begin(kRows), std::end(kRows), [&](const PolicyRow& r) { return r.name == name; });
+    const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
+                                   [&](const PolicyRow& r) { return NameInLists(r) == name; });
     if (row == std::end(kRows)) {
-      std::vector<absl::string_view> known;
-      for (const PolicyRow& r : kRows) known.push_back(r.name);
+      std::vector<std::string> known;
+      for (const PolicyRow& r : kRows) known.push_back(NameInLists(r));
       return absl::InvalidArgumentError(UnknownName("policy", name, known));
     }
-    policies.SwitchOff(row->policy);
+    policies.Switch(row->policy);
   }
   return policies;
 }
 
 std::string Policies::WithoutText() const {
-  std::vector<absl::string_view> names;
+  std::vector<std::string> names;
   for (const PolicyRow& row : kRows)
-    if (!Has(row.policy)) names.push_back(row.name);
+    if (IsSwitched(row.policy)) names.push_back(NameInLists(row));
   return absl::StrJoin(names, ",");
 }
 

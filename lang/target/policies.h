@@ -1,14 +1,15 @@
 // Policies: named rewrites whose conditions match few operators. Each is on unless the user switches it off,
-// so that its gain can be measured in whole models (bench/ablation_bench.cc).
+// so that its gain can be measured in whole models (bench/ablation_bench.cc). A few are off unless the user asks
+// for them: a list names them with a + before the name.
 //
 //   auto policies = Policies::Without("prefetch-streams,boundary-versions");
 //   target.policies = *policies;
 //   if (target.policies.Has(Policy::kPrefetchStreams)) ...          where the rewrite is
 //
 // A Target owns them, so that modules, late steps, features and lowering see the same ones. Build requests,
-// the object cache's key, run keys and records name the policies that are off. `kiln tune --without NAMES`
-// switches policies off. docs/reference/policies.md says what each is for. To add a policy, append an
-// enumerator and add a row in policies.cc.
+// the object cache's key, run keys and records name the policies that are switched. `kiln tune --without NAMES`
+// switches policies. docs/reference/policies.md says what each is for. To add a policy, append an enumerator
+// and add a row in policies.cc.
 #pragma once
 
 #include <cstdint>
@@ -51,12 +52,16 @@ enum class Policy {
   kRematerializedLoads,
   kShortExtrema,
   kPowerTables,
+  kShareStorage,
+  kFirstIteration,
+  kGuards,
 };
 
 struct PolicyRow {
   Policy policy;
   absl::string_view name, does;
   absl::string_view decision;  // the number of its page in docs/decisions; "" if it has none
+  bool on_request = false;     // off unless the user asks for it
 };
 
 // Returns the rows of all policies, in the order of the enumerators.
@@ -64,19 +69,21 @@ absl::Span<const PolicyRow> PolicyRows();
 
 class Policies {
  public:
-  // Returns policies of which the named ones are off. `names` are separated by commas; "" leaves all on.
+  // Returns policies of which the named ones are switched. `names` are separated by commas; "" switches none.
   // kInvalidArgument for an unknown name; the message lists the known ones.
   static absl::StatusOr<Policies> Without(absl::string_view names);
 
-  bool Has(Policy policy) const { return (off >> static_cast<int>(policy) & 1) == 0; }
-  bool HasAll() const { return off == 0; }
-  void SwitchOff(Policy policy) { off |= uint64_t{1} << static_cast<int>(policy); }
-  // The names of the policies that are off, in the form that Without reads.
+  bool Has(Policy policy) const;
+  // True if each is on or off as it is without the user.
+  bool AreUsual() const { return switched == 0; }
+  bool IsSwitched(Policy policy) const { return (switched >> static_cast<int>(policy) & 1) != 0; }
+  void Switch(Policy policy) { switched |= uint64_t{1} << static_cast<int>(policy); }
+  // The names of the policies that are switched, in the form that Without reads.
   std::string WithoutText() const;
 
   bool operator==(const Policies&) const = default;
 
-  uint64_t off = 0;  // a bit for each policy
+  uint64_t switched = 0;  // a bit for each policy
 };
 
 }  // namespace kiln

@@ -74,7 +74,7 @@ std::string RecordFlags::Print() const {
     if (word.number != nullptr && this->*word.number > 0)
       words.push_back(absl::StrCat(word.name, "=", this->*word.number));
   }
-  if (!policies.HasAll()) words.push_back(absl::StrCat(kWithout, policies.WithoutText()));
+  if (!policies.AreUsual()) words.push_back(absl::StrCat(kWithout, policies.WithoutText()));
   words.insert(words.end(), unknown.begin(), unknown.end());
   return absl::StrJoin(words, " ");
 }

@@ -111,7 +111,7 @@ std::string TargetText(const Target& target) {
   // Settings with their default value are left out, so that keys equal those of older versions, which did not
   // have these settings.
   if (!target.contract) json["contract"] = false;
-  if (!target.policies.HasAll()) json["without"] = target.policies.WithoutText();
+  if (!target.policies.AreUsual()) json["without"] = target.policies.WithoutText();
   if (Json costs = CostsJson(target.costs); !costs.empty()) json["costs"] = std::move(costs);
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

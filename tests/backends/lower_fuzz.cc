@@ -155,6 +155,16 @@ std::string Difference(DType type, const char* found, const std::string& wanted,
   return std::memcmp(found, wanted.data(), wanted.size()) == 0 ? "" : "an element is not the interpreter's";
 }
 
+// Draws which policies are switched, and whether small buffers are prefetched too.
+LowerOptions DrawLowering(uint64_t seed) {
+  LowerOptions lowering = LoweringFor(Host());
+  if (seed % 2 == 0) lowering.stream_bytes = 64;
+  RandomDice dice(Engine({seed, 91}));
+  for (const PolicyRow& row : PolicyRows())
+    if (dice.Flip(0.1)) lowering.policies.Switch(row.policy);
+  return lowering;
+}
+
 Ran RunSeed(uint64_t seed) {
   RandomDice dice(Engine({seed, 78}));
   State state;
@@ -177,12 +187,12 @@ Ran RunSeed(uint64_t seed) {
       SetAnnotation(state.program, state.program.block(block).annotations, kAssumeFinite, 1);
   }
   if (!Validate(p, Target()).ok) return {};
+  LowerOptions lowering = DrawLowering(seed);
   const auto told = [&](absl::string_view what) {
-    return Ran{true, absl::StrCat(what, "\n", steps, ToString(p))};
+    return Ran{true, absl::StrCat(what, ", without \"", lowering.policies.WithoutText(), "\"\n", steps,
+                                  ToString(p))};
   };
   std::vector<size_t> prepared;
-  LowerOptions lowering = LoweringFor(Host());
-  if (seed % 2 == 0) lowering.stream_bytes = 64;  // so that small buffers are prefetched too
   std::ostringstream passes;
   lowering.print_after_all = &passes;
   const auto loaded = BuildProgram(p, lowering, &prepared);

@@ -68,6 +68,9 @@ const Example kExamples[] = {
     {Policy::kRematerializedLoads, kMlir, "tests/inputs/ops/torch_matmul_1024.mlir"},
     {Policy::kShortExtrema, kLlvm, "tests/inputs/ops/torch_softmax.mlir"},
     {Policy::kPowerTables, kLlvm, "tests/inputs/ops/torch_softmax.mlir", "x86-64-v4"},
+    {Policy::kShareStorage, kMlir, "tests/inputs/ops/torch_softmax.mlir"},
+    {Policy::kFirstIteration, kMlir, "tests/inputs/ops/torch_matmul_1024.mlir"},
+    {Policy::kGuards, kMlir, "bench/operators/MM_197x769x1023.mlir"},
 };
 
 const Program& Imported(const std::string& file) {
@@ -153,7 +156,7 @@ bool ChangesCode(const Example& example, const Policies& without) {
 
 bool IsChanged(const Example& example) {
   Policies without;
-  without.SwitchOff(example.policy);
+  without.Switch(example.policy);
   switch (example.changes) {
     case kTask:
       return ToString(TaskOf(example)) != ToString(TaskOf(example, without));

@@ -22,8 +22,9 @@ struct PlanSeed {
 };
 PlanSeed CheckPlans(uint64_t seed);
 
-// Prints each failure with the seed that repeats it, and the share of the pairs in which each pass changes
-// the plan. Returns 0 if there is no failure, and each pass changes at least 1% (of 10,000 pairs or more).
+// Prints each failure with the seed that repeats it, and the shares of the pairs in which each pass changes the
+// plan, and in which it is left out. Returns 0 if there is no failure, and each share is at least 1% (of 10,000
+// pairs or more).
 int FuzzPlans(const PlanStudy& study);
 
 }  // namespace kiln::fuzz

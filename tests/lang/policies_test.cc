@@ -23,7 +23,7 @@ TEST(Policies, AreOnUnlessTheyAreSwitchedOffByName) {
   EXPECT_TRUE(policies->Has(Policy::kPrefetchPanels));
   EXPECT_EQ(policies->WithoutText(), "short-loops,prefetch-streams");
   EXPECT_EQ(Policies::Without(policies->WithoutText()).value(), *policies);
-  EXPECT_TRUE(Policies::Without("")->HasAll());
+  EXPECT_TRUE(Policies::Without("")->AreUsual());
 }
 
 TEST(Policies, AnUnknownNameIsRefusedWithTheList) {

@@ -55,7 +55,7 @@ std::string HowTimed(const Rebuilt& record) {
   return absl::StrCat(
       CoresText(record.target.cores), flags.contract ? "" : ", no contraction",
       flags.cold ? ", cold caches" : "",
-      flags.policies.HasAll() ? "" : absl::StrCat(", without ", flags.policies.WithoutText()));
+      flags.policies.AreUsual() ? "" : absl::StrCat(", without ", flags.policies.WithoutText()));
 }
 
 absl::Status CheckAlike(const std::array<RecordPlace, 2>& places, const std::array<Rebuilt, 2>& records) {

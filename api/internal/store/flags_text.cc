@@ -31,7 +31,7 @@ std::string FlagsText(const RecordFlags& flags, const Quiet& quiet) {
       Count(flags.others, " of other programs"),
       flags.noisy ? "noisy" : "",
       flags.race ? "raced" : "",
-      flags.policies.HasAll() ? "" : absl::StrCat("without ", flags.policies.WithoutText())};
+      flags.policies.AreUsual() ? "" : absl::StrCat("without ", flags.policies.WithoutText())};
   texts.insert(texts.end(), flags.unknown.begin(), flags.unknown.end());
   texts.push_back(quiet.samples == 0 && flags.disturbed ? "most samples disturbed" : QuietText(quiet));
   std::erase(texts, "");

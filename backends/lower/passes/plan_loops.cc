@@ -28,9 +28,11 @@ void Replace(const Program& p, const IndexPlan& indices, Nodes& nodes, const Low
   nodes = kPass(p, indices, nodes, options);
 }
 
-// For each call of an intrinsic: the outermost loop inside it, and the intrinsic's name.
-std::unordered_map<Id, std::string> CallsOf(const Program& p) {
+// For each call of an intrinsic: the outermost loop inside it, and the intrinsic's name. None without the pass that
+// finds out whether an instruction fits.
+std::unordered_map<Id, std::string> CallsOf(const Program& p, const Policies& policies) {
   std::unordered_map<Id, std::string> calls;
+  if (!policies.Has(Policy::kGuards)) return calls;
   for (const Id block : Blocks(p)) {
     if (p.block(block).intrinsic != kNone)
       calls[p.nodes[block].first] = std::string(p.Text(p.block(block).intrinsic));
@@ -50,11 +52,11 @@ constexpr Pass kPasses[] = {
      [](const Program& p, const IndexPlan&, Nodes& nodes, const LowerOptions& options) {
        LaneGroups(p, nodes, options.vector_bytes);
      }},
-    {"first-iteration", std::nullopt, false,
+    {"first-iteration", Policy::kFirstIteration, false,
      [](const Program&, const IndexPlan&, Nodes& nodes, const LowerOptions&) { FirstIteration(nodes); }},
     {"prefetch-results", Policy::kPrefetchResults, true, Replace<PrefetchResults>},
     {"prefetch-panels", Policy::kPrefetchPanels, true, Replace<PrefetchPanels>},
-    {"guards", std::nullopt, false, Replace<Guards>},
+    {"guards", Policy::kGuards, false, Replace<Guards>},
     {"prefetch-streams", Policy::kPrefetchStreams, true, Replace<PrefetchStreams>},
     {"stream-stores", Policy::kNonTemporalStores, false, Replace<StreamStores>},
     {"transposed-stores", Policy::kTransposedStores, false,
@@ -70,7 +72,7 @@ absl::Span<const Pass> Passes() { return kPasses; }
 Planned PlanLoops(const Program& program, const LowerOptions& options, AfterPass after) {
   Planned made{program, {}};
   Program& p = made.program;
-  const std::unordered_map<Id, std::string> calls = CallsOf(p);
+  const std::unordered_map<Id, std::string> calls = CallsOf(p, options.policies);
   InlineNestedBlocks(p);
   after("inline-nested-blocks", [&] { return ToString(p); });
   DecomposeReductions(p);
@@ -81,15 +83,13 @@ Planned PlanLoops(const Program& program, const LowerOptions& options, AfterPass
   if (options.policies.Has(Policy::kShortLoops))
     UnrollShortLoops(p, indices, options.vector_bytes, options.costs);
   after("unroll-short-loops", [&] { return ToString(p); });
-  ShareStorage(p, indices);
+  if (options.policies.Has(Policy::kShareStorage)) ShareStorage(p, indices);
   after("share-storage", [&] { return ToString(p, indices); });
   made.plan = Build(p, std::move(indices), calls);
   MakePipelinesSerial(p);
   after("build", [&] { return ToString(p, made.plan); });
   for (const Pass& pass : Passes()) {
-    if ((pass.policy && !options.policies.Has(*pass.policy)) ||
-        (pass.prefetches && options.stream_bytes <= 0))
-      continue;
+    if (!options.policies.Has(pass.policy) || (pass.prefetches && options.stream_bytes <= 0)) continue;
     for (Entry& entry : made.plan.entries) pass.apply(p, made.plan.indices, entry.nodes, options);
     after(pass.name, [&] { return ToString(p, made.plan); });
   }

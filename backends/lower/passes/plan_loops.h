@@ -1,4 +1,5 @@
-// Plans how a program is emitted: the passes in order, each of which can be left out by its policy.
+// Plans how a program is emitted: the passes in order. The first three and `build` make the plan. Each of the others
+// improves it, and is left out without its policy (lang/target/policies.h).
 //
 //   inline-nested-blocks   replaces blocks that contain blocks by their contents     Program
 //   decompose-reductions   makes blocks of derived initializations                   Program
@@ -18,7 +19,6 @@
 // No file here depends on MLIR.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "absl/functional/function_ref.h"
@@ -38,8 +38,8 @@ struct Planned {
 // A pass from plan to plan, which changes the nodes of one entry.
 struct Pass {
   absl::string_view name;
-  std::optional<Policy> policy;  // it is left out without this policy
-  bool prefetches;               // it is left out if LowerOptions::stream_bytes is 0
+  Policy policy;    // it is left out without this policy
+  bool prefetches;  // it is left out if LowerOptions::stream_bytes is 0
   void (*apply)(const Program& program, const IndexPlan& indices, Nodes& nodes, const LowerOptions& options);
 };
 

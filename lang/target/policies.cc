@@ -66,6 +66,8 @@ constexpr PolicyRow kRows[] = {
      "asks for the first iteration of a reduction outside of the loops that it does not depend on", ""},
     {P::kGuards, "guards",
      "decides conditions for whole loops and tiles, and calls instructions where they fit", ""},
+    {P::kPrefetchNests, "prefetch-nests",
+     "prefetches in the last iteration of a nest what the next nest reads first", "", true},
 };
 
 std::string NameInLists(const PolicyRow& row) { return absl::StrCat(row.on_request ? "+" : "", row.name); }

@@ -55,6 +55,7 @@ enum class Policy {
   kShareStorage,
   kFirstIteration,
   kGuards,
+  kPrefetchNests,
 };
 
 struct PolicyRow {

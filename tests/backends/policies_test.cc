@@ -71,6 +71,7 @@ const Example kExamples[] = {
     {Policy::kShareStorage, kMlir, "tests/inputs/ops/torch_softmax.mlir"},
     {Policy::kFirstIteration, kMlir, "tests/inputs/ops/torch_matmul_1024.mlir"},
     {Policy::kGuards, kMlir, "bench/operators/MM_197x769x1023.mlir"},
+    {Policy::kPrefetchNests, kMlir, "bench/operators/RL9.mlir"},
 };
 
 const Program& Imported(const std::string& file) {

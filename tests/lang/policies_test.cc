@@ -26,6 +26,16 @@ TEST(Policies, AreOnUnlessTheyAreSwitchedOffByName) {
   EXPECT_TRUE(Policies::Without("")->AreUsual());
 }
 
+TEST(Policies, AreOffIfTheyAreOnRequestUnlessSomebodyAsks) {
+  EXPECT_FALSE(Policies().Has(Policy::kPrefetchNests));
+  const auto asked = Policies::Without("+prefetch-nests,short-loops");
+  ASSERT_TRUE(asked.ok()) << asked.status();
+  EXPECT_TRUE(asked->Has(Policy::kPrefetchNests));
+  EXPECT_EQ(asked->WithoutText(), "short-loops,+prefetch-nests");
+  EXPECT_EQ(Policies::Without(asked->WithoutText()).value(), *asked);
+  EXPECT_FALSE(Policies::Without("prefetch-nests").ok());
+}
+
 TEST(Policies, AnUnknownNameIsRefusedWithTheList) {
   const absl::Status refused = Policies::Without("prefetch").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);

@@ -8,6 +8,7 @@
 #include "backends/lower/passes/guards.h"
 #include "backends/lower/passes/lane_groups.h"
 #include "backends/lower/passes/plan_indices.h"
+#include "backends/lower/passes/prefetch_nests.h"
 #include "backends/lower/passes/prefetch_streams.h"
 #include "backends/lower/passes/prefetch_tiles.h"
 #include "backends/lower/passes/share_storage.h"
@@ -58,6 +59,7 @@ constexpr Pass kPasses[] = {
     {"prefetch-panels", Policy::kPrefetchPanels, true, Replace<PrefetchPanels>},
     {"guards", Policy::kGuards, false, Replace<Guards>},
     {"prefetch-streams", Policy::kPrefetchStreams, true, Replace<PrefetchStreams>},
+    {"prefetch-nests", Policy::kPrefetchNests, true, Replace<PrefetchNests>},
     {"stream-stores", Policy::kNonTemporalStores, false, Replace<StreamStores>},
     {"transposed-stores", Policy::kTransposedStores, false,
      [](const Program& p, const IndexPlan& indices, Nodes& nodes, const LowerOptions&) {

@@ -13,6 +13,7 @@
 //   prefetch-panels        tiles fetch the next panel in parts                       LoopPlan
 //   guards                 decides conditions early, makes versions                  LoopPlan
 //   prefetch-streams       costly rows fetch the next row                            LoopPlan
+//   prefetch-nests         a nest fetches what the next nest reads first             LoopPlan
 //   stream-stores          large results bypass the caches                           LoopPlan
 //   transposed-stores      strided stores are transposed in registers                LoopPlan
 //

@@ -1,0 +1,20 @@
+// Prefetches across the end of a nest: in its last iteration, a nest fetches the first panel that the next nest reads.
+//
+//   for i 4 { for j 8 { .. } }            for i 3 { for j 8 { .. } }
+//   for n 6 { .. B[n*512 + k*16] .. }  -> for i 3..4 { for j 8 { prefetch B[j*64] lines 4  .. } }
+//                                         for n 6 { .. B[n*512 + k*16] .. }
+//
+// Panels are of parameters and constants that no nest of the function writes, larger than the caches of a core, and
+// read in the order of memory. The outermost loop must run serially and to its end.
+#pragma once
+
+#include "backends/lower/passes/lower_options.h"
+#include "backends/lower/plan/loop_plan.h"
+#include "lang/program/program.h"
+
+namespace kiln::plan {
+
+Nodes PrefetchNests(const Program& program, const IndexPlan& indices, const Nodes& nodes,
+                    const LowerOptions& options);
+
+}  // namespace kiln::plan

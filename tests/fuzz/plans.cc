@@ -53,7 +53,7 @@ LowerOptions DrawMachine(RandomDice& dice) {
   }
   if (kind >= 2) options.stream_bytes = 64;
   for (const PolicyRow* row : PoliciesOfPlans())
-    if (dice.Flip(row->on_request ? 0.5 : 0.1)) options.policies.Switch(row->policy);
+    if (dice.Flip(row->on_request ? 0.5 : 0.04)) options.policies.Switch(row->policy);
   return options;
 }
 

@@ -21,8 +21,8 @@ constexpr int kMaxLines = 60;  // from the first line of its head to the brace t
 
 // The functions that may be longer, each as "FILE NAME": tables with a case for each operation.
 const std::set<std::string> kTables = {
-    "backends/lower/emit/emit_op.cc Emitter::Apply", "lang/analysis/value_range.cc ApplyToRanges",
-    "lang/program/scalar.cc FloatFunction",          "lang/program/scalar.cc IntegerFunction",
+    "backends/lower/emit/emit_op.cc EmitOperation", "lang/analysis/value_range.cc ApplyToRanges",
+    "lang/program/scalar.cc FloatFunction",         "lang/program/scalar.cc IntegerFunction",
     "validator/numeric/tolerance.cc Make",
 };
 

@@ -1,52 +1,57 @@
-// Emits tests of conditions: for one instance, and for all values of the loops that are not bound yet.
+#include "backends/lower/emit/emit_conditions.h"
+
 #include <algorithm>
 
-#include "backends/lower/emit/emit.h"
 #include "lang/base/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 namespace kiln {
 namespace arith = mlir::arith;
 
-mlir::Value Emitter::And(Value a, Value b) {
+mlir::Value And(CodeBuilder& code, mlir::Value a, mlir::Value b) {
   if (!a || !b) return a ? a : b;
-  return arith::AndIOp::create(b_, loc_, a, b);
+  return arith::AndIOp::create(code.b(), a, b);
 }
 
-// The test 0 <= value + least and value + most < extent; null if it is known to hold.
-mlir::Value Emitter::InRange(const IndexValue& value, int64_t extent, int64_t least, int64_t most) {
-  const Interval range = context_.indices().RangeOf(value);
+mlir::Value InRange(IndexEmitter& indices, const IndexValue& value, int64_t extent, int64_t least,
+                    int64_t most) {
+  CodeBuilder& code = indices.code();
+  mlir::ImplicitLocOpBuilder& b = code.b();
+  const Interval range = code.indices().RangeOf(value);
   const bool below = range.min + least < 0, above = range.max + most >= extent;
   const auto shifted = [&](int64_t by) {
     IndexValue moved = value;
     moved.constant += by;
-    return Scalar(moved);
+    return indices.Scalar(moved);
   };
   if (below && above && least == most) {
-    return arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, shifted(least), ConstantIndex(extent));
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ult, shifted(least), code.ConstantIndex(extent));
   }
-  Value result;
+  mlir::Value result;
   if (above)
-    result = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::slt, shifted(most), ConstantIndex(extent));
+    result = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, shifted(most), code.ConstantIndex(extent));
   if (below) {
-    result = And(
-        result, arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::sge, shifted(least), ConstantIndex(0)));
+    result = And(code, result,
+                 arith::CmpIOp::create(b, arith::CmpIPredicate::sge, shifted(least), code.ConstantIndex(0)));
   }
   return result;
 }
 
-Emitter::Test Emitter::TestOf(int condition) {
-  const Condition& c = plan_.conditions[condition];
-  Test test;
-  const int before = context_.indices().num_atoms();
-  test.known = context_.Decided(condition);
-  EmitAtoms(before);
+ConditionTest TestOf(IndexEmitter& indices, int condition) {
+  CodeBuilder& code = indices.code();
+  mlir::ImplicitLocOpBuilder& b = code.b();
+  PlanContext& context = code.context();
+  const Condition& c = code.plan().conditions[condition];
+  ConditionTest test;
+  const int before = code.indices().num_atoms();
+  test.known = context.Decided(condition);
+  indices.EmitAtoms(before);
   if (test.known.has_value()) return test;
-  const IndexValue value = context_.ValueOf(condition);
-  const Interval range = context_.indices().RangeOf(value);
+  const IndexValue value = context.ValueOf(condition);
+  const Interval range = code.indices().RangeOf(value);
   if (value.uniform()) {
-    test.uniform = InRange(value, c.extent, 0, 0);
+    test.uniform = InRange(indices, value, c.extent, 0, 0);
     return test;
   }
   const IndexValue base = value.Uniform();
@@ -54,56 +59,73 @@ Emitter::Test Emitter::TestOf(int condition) {
     IndexValue apart = value;
     apart.constant = 0;
     apart.terms.clear();
-    return context_.indices().RangeOf(apart);
+    return code.indices().RangeOf(apart);
   }();
   // If this test fails, no lane passes: it tests the lanes that are nearest to the two bounds.
-  test.any = InRange(base, c.extent - least_most.min + least_most.max, least_most.max, least_most.max);
+  test.any =
+      InRange(indices, base, c.extent - least_most.min + least_most.max, least_most.max, least_most.max);
   const bool narrow =
       std::max(-range.min, std::max(range.max, c.extent)) < INT32_MAX && value.vectors.empty();
   if (!narrow) {
-    const Value extent = ConstantLanes(std::vector<int64_t>(context_.lanes(), c.extent), b_.getIndexType());
-    test.mask = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, Vector(value), extent);
+    const mlir::Value extent = code.SameInLanes(c.extent, b.getIndexType());
+    test.mask = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, indices.Vector(value), extent);
     return test;
   }
-  const mlir::Type i32 = b_.getI32Type();
-  Value lanes = ConstantLanes(value.lanes, i32);
+  const mlir::Type i32 = b.getI32Type();
+  mlir::Value lanes = code.ConstantLanes(value.lanes, i32);
   if (!base.is_constant() || base.constant != 0) {
-    const Value scalar = arith::IndexCastOp::create(b_, loc_, i32, Scalar(base));
-    lanes = arith::AddIOp::create(b_, loc_, AsVector(scalar), lanes);
+    const mlir::Value scalar = arith::IndexCastOp::create(b, i32, indices.Scalar(base));
+    lanes = arith::AddIOp::create(b, code.AsVector(scalar), lanes);
   }
-  const Value extent = ConstantLanes(std::vector<int64_t>(context_.lanes(), c.extent), i32);
-  test.mask = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ult, lanes, extent);
+  const mlir::Value extent = code.SameInLanes(c.extent, i32);
+  test.mask = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, lanes, extent);
   return test;
 }
 
-// Emits the test that all conditions hold for every value of their rest (plan_context.h). Null if they are known to.
-mlir::Value Emitter::HoldsForAll(const std::vector<int>& conditions) {
-  Value all;
+mlir::Value HoldsForAll(IndexEmitter& indices, const std::vector<int>& conditions) {
+  CodeBuilder& code = indices.code();
+  PlanContext& context = code.context();
+  mlir::Value all;
   for (const int condition : conditions) {
-    const Interval rest = context_.PartOf(condition).rest;
-    const int before = context_.indices().num_atoms();
-    const IndexValue bound = context_.BoundValue(condition);
-    EmitAtoms(before);
-    all = And(all, InRange(bound, plan_.conditions[condition].extent, rest.min, rest.max));
+    const Interval rest = context.PartOf(condition).rest;
+    const int before = code.indices().num_atoms();
+    const IndexValue bound = context.BoundValue(condition);
+    indices.EmitAtoms(before);
+    all =
+        And(code, all, InRange(indices, bound, code.plan().conditions[condition].extent, rest.min, rest.max));
   }
   return all;
 }
 
-// The number of iterations for which all conditions that end the loop may hold; null if nothing ends it.
-mlir::Value Emitter::UpperBound(const plan::Loop& loop) {
-  Value upper;
+mlir::Value UpperBound(IndexEmitter& indices, const plan::Loop& loop) {
+  CodeBuilder& code = indices.code();
+  mlir::ImplicitLocOpBuilder& b = code.b();
+  mlir::Value upper;
   for (const int condition : loop.trims) {
-    const auto trim = context_.TrimOf(condition, loop.loop);
+    const auto trim = code.context().TrimOf(condition, loop.loop);
     KILN_CHECK(trim.has_value(), "a condition that ends no loop");
     IndexValue room =
-        IndexValue::Constant(plan_.conditions[condition].extent - trim->others.min + trim->scale - 1);
-    room.Add(Eval(trim->bound), -1);
-    Value count = Scalar(room);
-    if (trim->scale != 1) count = arith::DivSIOp::create(b_, loc_, count, ConstantIndex(trim->scale));
-    upper = arith::MinSIOp::create(b_, loc_, upper ? upper : ConstantIndex(loop.count), count);
+        IndexValue::Constant(code.plan().conditions[condition].extent - trim->others.min + trim->scale - 1);
+    room.Add(indices.Eval(trim->bound), -1);
+    mlir::Value count = indices.Scalar(room);
+    if (trim->scale != 1) count = arith::DivSIOp::create(b, count, code.ConstantIndex(trim->scale));
+    upper = arith::MinSIOp::create(b, upper ? upper : code.ConstantIndex(loop.count), count);
   }
-  if (loop.runs_once) upper = arith::MaxSIOp::create(b_, loc_, upper, ConstantIndex(1));
+  if (loop.runs_once) upper = arith::MaxSIOp::create(b, upper, code.ConstantIndex(1));
   return upper;
+}
+
+void EmitIf(CodeBuilder& code, SharedLoads& loads, mlir::Value condition, llvm::function_ref<void()> holds,
+            llvm::function_ref<void()> otherwise) {
+  if (!condition) return holds();
+  mlir::ImplicitLocOpBuilder& b = code.b();
+  auto either = mlir::scf::IfOp::create(b, condition, /*withElseRegion=*/static_cast<bool>(otherwise));
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(either.thenBlock());
+  loads.InRegion(holds);
+  if (!otherwise) return;
+  b.setInsertionPointToStart(either.elseBlock());
+  loads.InRegion(otherwise);
 }
 
 }  // namespace kiln

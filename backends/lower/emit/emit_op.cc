@@ -1,20 +1,19 @@
-// Emits one operation of an expression: the table from Op to arith, math and vector operations.
-#include "backends/lower/emit/emit.h"
+#include "backends/lower/emit/emit_op.h"
+
+#include <type_traits>
+
+#include "backends/lower/emit/emit_types.h"
 #include "lang/base/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace kiln {
 namespace {
 
 namespace arith = mlir::arith;
 namespace math = mlir::math;
-
-mlir::Type WithElement(mlir::Value shape, mlir::Type element) {
-  const auto vector = mlir::dyn_cast<mlir::VectorType>(shape.getType());
-  return vector ? mlir::Type(mlir::VectorType::get(vector.getShape(), element)) : element;
-}
 
 bool ReadsUnsigned(DType type) { return type == DType::kU8 || type == DType::kI1; }
 
@@ -78,78 +77,90 @@ arith::CmpIPredicate IntegerPredicate(Op op, bool as_unsigned) {
   }
 }
 
-}  // namespace
-
-mlir::Value Emitter::Compare(const Expr& e, Value a, Value b, DType operands) {
-  if (IsFloat(operands)) return arith::CmpFOp::create(b_, loc_, FloatPredicate(e.op), a, b);
-  return arith::CmpIOp::create(b_, loc_, IntegerPredicate(e.op, ReadsUnsigned(operands)), a, b);
+mlir::Value Compare(mlir::ImplicitLocOpBuilder& b, Op op, mlir::Value x, mlir::Value y, DType operands) {
+  if (IsFloat(operands)) return arith::CmpFOp::create(b, FloatPredicate(op), x, y);
+  return arith::CmpIOp::create(b, IntegerPredicate(op, ReadsUnsigned(operands)), x, y);
 }
 
-mlir::Value Emitter::Cast(Value a, DType from, DType to, bool as_unsigned) {
-  const mlir::Type type = WithElement(a, RegisterType(b_, to));
+mlir::Value Cast(mlir::ImplicitLocOpBuilder& b, mlir::Value a, DType from, DType to, bool as_unsigned) {
+  const mlir::Type type = WithElement(a, RegisterType(b, to));
   if (a.getType() == type) return a;
   const bool from_unsigned = as_unsigned || ReadsUnsigned(from);
   if (IsFloat(from) && IsFloat(to)) {
     const int64_t narrow = SizeOf(from), wide = SizeOf(to);
     if (narrow == wide) {  // between f16 and bf16
-      const Value middle = arith::ExtFOp::create(b_, loc_, WithElement(a, b_.getF32Type()), a);
-      return arith::TruncFOp::create(b_, loc_, type, middle);
+      const mlir::Value middle = arith::ExtFOp::create(b, WithElement(a, b.getF32Type()), a);
+      return arith::TruncFOp::create(b, type, middle);
     }
-    if (narrow < wide) return arith::ExtFOp::create(b_, loc_, type, a);
-    return arith::TruncFOp::create(b_, loc_, type, a);
+    if (narrow < wide) return arith::ExtFOp::create(b, type, a);
+    return arith::TruncFOp::create(b, type, a);
   }
   if (IsFloat(from)) {
-    if (as_unsigned || ReadsUnsigned(to)) return arith::FPToUIOp::create(b_, loc_, type, a);
-    return arith::FPToSIOp::create(b_, loc_, type, a);
+    if (as_unsigned || ReadsUnsigned(to)) return arith::FPToUIOp::create(b, type, a);
+    return arith::FPToSIOp::create(b, type, a);
   }
   if (IsFloat(to)) {
-    if (from_unsigned) return arith::UIToFPOp::create(b_, loc_, type, a);
-    return arith::SIToFPOp::create(b_, loc_, type, a);
+    if (from_unsigned) return arith::UIToFPOp::create(b, type, a);
+    return arith::SIToFPOp::create(b, type, a);
   }
-  const unsigned before = RegisterType(b_, from).getIntOrFloatBitWidth(),
-                 after = RegisterType(b_, to).getIntOrFloatBitWidth();
-  if (after < before) return arith::TruncIOp::create(b_, loc_, type, a);
-  if (from_unsigned) return arith::ExtUIOp::create(b_, loc_, type, a);
-  return arith::ExtSIOp::create(b_, loc_, type, a);
+  const unsigned before = RegisterType(b, from).getIntOrFloatBitWidth(),
+                 after = RegisterType(b, to).getIntOrFloatBitWidth();
+  if (after < before) return arith::TruncIOp::create(b, type, a);
+  if (from_unsigned) return arith::ExtUIOp::create(b, type, a);
+  return arith::ExtSIOp::create(b, type, a);
 }
 
-mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
-  const auto is_vector = [](Value v) { return v && mlir::isa<mlir::VectorType>(v.getType()); };
-  if (is_vector(a) || is_vector(b) || is_vector(c)) {
-    a = AsVector(a);
-    if (b) b = AsVector(b);
-    if (c) c = AsVector(c);
+// Marks a sum, difference or product of floats as fusable.
+mlir::Value Contracted(CodeBuilder& code, mlir::Value result) {
+  if (code.options().contract && mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(result))) {
+    const auto flags =
+        mlir::arith::FastMathFlagsAttr::get(code.b().getContext(), mlir::arith::FastMathFlags::contract);
+    result.getDefiningOp()->setAttr("fastmath", flags);
+  }
+  return result;
+}
+
+}  // namespace
+
+mlir::Value EmitOperation(CodeBuilder& code, const Expr& e, mlir::Value a, mlir::Value b, mlir::Value c) {
+  mlir::ImplicitLocOpBuilder& builder = code.b();
+  if (IsVector(a) || IsVector(b) || IsVector(c)) {
+    a = code.AsVector(a);
+    if (b) b = code.AsVector(b);
+    if (c) c = code.AsVector(c);
   }
   // The type of the operands. For comparisons and casts it differs from the type of the result.
   const DType operands = IsComparison(e.op) || e.op == Op::kCast || e.op == Op::kCastUnsigned
-                             ? p_.exprs[e.operand(0)].dtype
+                             ? code.program().exprs[e.operand(0)].dtype
                              : e.dtype;
-  if (IsComparison(e.op)) return Compare(e, a, b, operands);
+  if (IsComparison(e.op)) return Compare(builder, e.op, a, b, operands);
   const bool f = IsFloat(e.dtype), u = ReadsUnsigned(e.dtype);
-  const auto make = [&]<typename T>(std::type_identity<T>, auto... v) -> Value {
-    return T::create(b_, loc_, v...);
+  const auto make = [&]<typename T>(std::type_identity<T>, auto... v) -> mlir::Value {
+    return T::create(builder, v...);
   };
   const auto constant = [&](int64_t value) {
-    return is_vector(a) ? AsVector(Constant(e.dtype, value)) : Constant(e.dtype, value);
+    return IsVector(a) ? code.AsVector(code.Constant(e.dtype, value)) : code.Constant(e.dtype, value);
   };
   const auto floor_or_ceil = [&](bool ceil) {
     // The quotient rounds to zero. It is off by one if there is a remainder and, for signed types, the signs
     // require it.
-    const auto either = [&]<typename S, typename U>(std::type_identity<S>, std::type_identity<U>) -> Value {
-      return u ? U::create(b_, loc_, a, b).getResult() : S::create(b_, loc_, a, b).getResult();
+    const auto either = [&]<typename S, typename U>(std::type_identity<S>,
+                                                    std::type_identity<U>) -> mlir::Value {
+      return u ? U::create(builder, a, b).getResult() : S::create(builder, a, b).getResult();
     };
-    const Value quotient = either(std::type_identity<arith::DivSIOp>(), std::type_identity<arith::DivUIOp>()),
-                remainder =
-                    either(std::type_identity<arith::RemSIOp>(), std::type_identity<arith::RemUIOp>());
-    Value off = arith::CmpIOp::create(b_, loc_, arith::CmpIPredicate::ne, remainder, constant(0));
+    const mlir::Value quotient =
+                          either(std::type_identity<arith::DivSIOp>(), std::type_identity<arith::DivUIOp>()),
+                      remainder =
+                          either(std::type_identity<arith::RemSIOp>(), std::type_identity<arith::RemUIOp>());
+    mlir::Value off = arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, remainder, constant(0));
     if (!u) {
-      const Value signs = arith::XOrIOp::create(b_, loc_, a, b);
-      const Value rounds = arith::CmpIOp::create(
-          b_, loc_, ceil ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, signs, constant(0));
-      off = arith::AndIOp::create(b_, loc_, off, rounds);
+      const mlir::Value signs = arith::XOrIOp::create(builder, a, b);
+      const mlir::Value rounds = arith::CmpIOp::create(
+          builder, ceil ? arith::CmpIPredicate::sge : arith::CmpIPredicate::slt, signs, constant(0));
+      off = arith::AndIOp::create(builder, off, rounds);
     }
-    const Value moved = arith::AddIOp::create(b_, loc_, quotient, constant(ceil ? 1 : -1));
-    return arith::SelectOp::create(b_, loc_, off, moved, quotient).getResult();
+    const mlir::Value moved = arith::AddIOp::create(builder, quotient, constant(ceil ? 1 : -1));
+    return arith::SelectOp::create(builder, off, moved, quotient).getResult();
   };
 #define KILN_EITHER(float_op, integer_op) \
   (f ? make(std::type_identity<float_op>(), a, b) : make(std::type_identity<integer_op>(), a, b))
@@ -161,21 +172,21 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
 #define KILN_UNARY(op) make(std::type_identity<op>(), a)
   switch (e.op) {
     case Op::kSelect:
-      return arith::SelectOp::create(b_, loc_, a, b, c);
+      return arith::SelectOp::create(builder, a, b, c);
     case Op::kCast:
-      return Cast(a, operands, e.dtype, false);
+      return Cast(builder, a, operands, e.dtype, false);
     case Op::kCastUnsigned:
-      return Cast(a, operands, e.dtype, true);
+      return Cast(builder, a, operands, e.dtype, true);
     case Op::kBitcast: {
-      const mlir::Type type = WithElement(a, RegisterType(b_, e.dtype));
-      return a.getType() == type ? a : arith::BitcastOp::create(b_, loc_, type, a).getResult();
+      const mlir::Type type = WithElement(a, RegisterType(builder, e.dtype));
+      return a.getType() == type ? a : arith::BitcastOp::create(builder, type, a).getResult();
     }
     case Op::kAdd:
-      return Contracted(KILN_EITHER(arith::AddFOp, arith::AddIOp));
+      return Contracted(code, KILN_EITHER(arith::AddFOp, arith::AddIOp));
     case Op::kSub:
-      return Contracted(KILN_EITHER(arith::SubFOp, arith::SubIOp));
+      return Contracted(code, KILN_EITHER(arith::SubFOp, arith::SubIOp));
     case Op::kMul:
-      return Contracted(KILN_EITHER(arith::MulFOp, arith::MulIOp));
+      return Contracted(code, KILN_EITHER(arith::MulFOp, arith::MulIOp));
     case Op::kDiv:
       return KILN_SIGN(arith::DivFOp, arith::DivSIOp, arith::DivUIOp);
     case Op::kRem:
@@ -195,9 +206,9 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     case Op::kCopysign:
       return KILN_BINARY(math::CopySignOp);
     case Op::kFma:
-      if (!f) return arith::AddIOp::create(b_, loc_, arith::MulIOp::create(b_, loc_, a, b), c);
-      return is_vector(a) ? mlir::vector::FMAOp::create(b_, loc_, a, b, c).getResult()
-                          : math::FmaOp::create(b_, loc_, a, b, c).getResult();
+      if (!f) return arith::AddIOp::create(builder, arith::MulIOp::create(builder, a, b), c);
+      return IsVector(a) ? mlir::vector::FMAOp::create(builder, a, b, c).getResult()
+                         : math::FmaOp::create(builder, a, b, c).getResult();
     case Op::kDivU:
       return KILN_BINARY(arith::DivUIOp);
     case Op::kRemU:
@@ -223,7 +234,7 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     case Op::kShrU:
       return KILN_BINARY(arith::ShRUIOp);
     case Op::kNeg:
-      return f ? KILN_UNARY(arith::NegFOp) : arith::SubIOp::create(b_, loc_, constant(0), a).getResult();
+      return f ? KILN_UNARY(arith::NegFOp) : arith::SubIOp::create(builder, constant(0), a).getResult();
     case Op::kAbs:
       return f ? KILN_UNARY(math::AbsFOp) : u ? a : KILN_UNARY(math::AbsIOp);
     case Op::kExp:
@@ -291,7 +302,7 @@ mlir::Value Emitter::Apply(const Expr& e, Value a, Value b, Value c) {
     case Op::kTrunc:
       return KILN_UNARY(math::TruncOp);
     case Op::kNot:
-      return arith::XOrIOp::create(b_, loc_, a, constant(-1));
+      return arith::XOrIOp::create(builder, a, constant(-1));
     default:
       break;
   }

@@ -4,7 +4,7 @@
 //   lanes 0 2 4 .. 14 of x   ->   a = x[0 .. 7], b = x[8 .. 15];  shuffle a, b [0 2 4 6 8 10 12 14]
 #include <algorithm>
 
-#include "backends/lower/emit/emit.h"
+#include "backends/lower/emit/emit_access.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -29,36 +29,35 @@ std::vector<int64_t> Windows(const std::vector<int64_t>& offsets, int64_t width,
 
 }  // namespace
 
-Emitter::Value Emitter::LoadWindow(Id buffer, const IndexValue& first, int64_t width) {
+mlir::Value MemoryEmitter::LoadWindow(Id buffer, const IndexValue& first, int64_t width) {
   IndexValue at = first;
   at.lanes.resize(width);
   for (int64_t lane = 0; lane < width; ++lane) at.lanes[lane] = lane;
-  LoadKey key{buffer, {}};
-  at.AppendKey(key.key);
-  Value& known = loads_[std::move(key)];
-  if (!known) {
-    const auto type = mlir::VectorType::get({width}, MemoryType(b_, p_.buffers[buffer].dtype));
-    known = mlir::vector::LoadOp::create(b_, loc_, type, buffers_[buffer], mlir::ValueRange{Scalar(first)});
-  }
-  return known;
+  SharedLoads::Key key = SharedLoads::KeyOf(buffer, at);
+  if (const Value known = loads_.Find(key)) return known;
+  const Value window =
+      mlir::vector::LoadOp::create(b_, mlir::VectorType::get({width}, ElementOf(buffer)), buffers_[buffer],
+                                   mlir::ValueRange{indices_.Scalar(first)});
+  loads_.Keep(std::move(key), window);
+  return window;
 }
 
 // Emits a load of strided lanes as whole registers and shuffles; null if loading lane by lane takes fewer
 // operations.
-Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
-  const DType type = p_.buffers[buffer].dtype;
+mlir::Value MemoryEmitter::LoadStrided(Id buffer, const IndexValue& at) {
+  const DType type = code_.program().buffers[buffer].dtype;
   if (type == DType::kI1) return {};
-  const int64_t width = std::max<int64_t>(2, options_.vector_bytes / SizeOf(type));
+  const int64_t width = std::max<int64_t>(2, code_.options().vector_bytes / SizeOf(type));
   const IndexValue first = at.Uniform();
   const auto [least, most] = std::minmax_element(at.lanes.begin(), at.lanes.end());
-  const Interval base = context_.indices().RangeOf(first);
+  const Interval base = code_.indices().RangeOf(first);
   const Interval inside{std::min(-base.min, *least),
-                        std::max(plan_.buffers[buffer].elements - 1 - base.max, *most)};
+                        std::max(code_.plan().buffers[buffer].elements - 1 - base.max, *most)};
   if (inside.max - inside.min + 1 < width) return {};
 
   Value result;
-  for (int64_t begin = 0; begin < context_.lanes(); begin += width) {
-    const int64_t count = std::min(width, context_.lanes() - begin);
+  for (int64_t begin = 0; begin < code_.lanes(); begin += width) {
+    const int64_t count = std::min(width, code_.lanes() - begin);
     std::vector<int64_t> offsets(at.lanes.begin() + begin, at.lanes.begin() + begin + count);
     std::sort(offsets.begin(), offsets.end());
     offsets.erase(std::unique(offsets.begin(), offsets.end()), offsets.end());
@@ -82,18 +81,18 @@ Emitter::Value Emitter::LoadStrided(Id buffer, const IndexValue& at) {
       }
       llvm::SmallVector<int64_t> mask = lanes;
       if (!last) mask.resize(width, mlir::vector::ShuffleOp::kPoisonIndex);
-      part = mlir::vector::ShuffleOp::create(b_, loc_, w > 0 ? part : window, window, mask);
+      part = mlir::vector::ShuffleOp::create(b_, w > 0 ? part : window, window, mask);
       for (int64_t lane = 0; lane < count; ++lane) {
         if (lanes[lane] >= 0) lanes[lane] = lane;
       }
     }
-    if (count == context_.lanes()) return part;
+    if (count == code_.lanes()) return part;
     if (!result) {
-      const auto whole = mlir::VectorType::get({context_.lanes()}, MemoryType(b_, type));
-      result = mlir::ub::PoisonOp::create(b_, loc_, whole);
+      const auto whole = mlir::VectorType::get({code_.lanes()}, ElementOf(buffer));
+      result = mlir::ub::PoisonOp::create(b_, whole);
     }
-    result = mlir::vector::InsertStridedSliceOp::create(
-        b_, loc_, part, result, llvm::ArrayRef<int64_t>{begin}, llvm::ArrayRef<int64_t>{1});
+    result = mlir::vector::InsertStridedSliceOp::create(b_, part, result, llvm::ArrayRef<int64_t>{begin},
+                                                        llvm::ArrayRef<int64_t>{1});
   }
   return result;
 }

@@ -1,9 +1,6 @@
 #include "backends/lower/emit/emit_tile.h"
 
-#include <algorithm>
-#include <iterator>
-
-#include "backends/lower/passes/calls.h"
+#include "backends/lower/emit/emit_types.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -43,22 +40,55 @@ void AskForUnit(mlir::ModuleOp module, mlir::Location loc) {
                               b.getI32ArrayAttr({0}), b.getArrayAttr({LLVM::ZeroAttr::get(b.getContext())}));
 }
 
-}  // namespace
+class TileCall {
+ public:
+  TileCall(MemoryEmitter& memory, const plan::TileOperands& operands);
+
+  void Emit();
+
+ private:
+  using Value = mlir::Value;
+  using Rows = plan::TileOperands::Rows;
+
+  Value Load(Id buffer, const Rows& rows);
+  Value LoadSums();
+  void StoreSums(Value sums);
+  Value Call(mlir::Type type, const char* intrinsic, mlir::ValueRange operands);
+  Value Pointer(Id buffer, const Rows& rows);
+  Value RowBytes(Id buffer, const Rows& rows);
+  mlir::VectorType SumsAsVector();
+  mlir::Type Unit();
+
+  MemoryEmitter& memory_;
+  CodeBuilder& code_;
+  mlir::ImplicitLocOpBuilder& b_;
+  const Program& p_;
+  const plan::TileOperands& tile_;
+  const Id result_;
+  const bool whole_;            // the tile of C fills its buffer without gaps
+  const Value height_, width_;  // of a tile: rows, bytes
+};
+
+mlir::Value Number(mlir::ImplicitLocOpBuilder& b, int64_t value) {
+  return mlir::arith::ConstantOp::create(b, b.getI16IntegerAttr(static_cast<int16_t>(value)));
+}
+
+TileCall::TileCall(MemoryEmitter& memory, const plan::TileOperands& operands)
+    : memory_(memory),
+      code_(memory.code()),
+      b_(code_.b()),
+      p_(code_.program()),
+      tile_(operands),
+      result_(p_.Accesses(p_.block(tile_.block).dests)[0].buffer),
+      whole_(code_.plan().buffers[result_].place == Memory::kAlloca && tile_.rows_c.apart == kColumns),
+      height_(Number(b_, kRows)),
+      width_(Number(b_, kRowBytes)) {}
 
 void TileCall::Emit() {
-  AskForUnit(e_.module_, e_.loc_);
-  result_ = e_.p_.Accesses(e_.p_.block(tile_.block).dests)[0].buffer;
-  whole_ = e_.plan_.buffers[result_].place == Memory::kAlloca && tile_.rows_c.apart == kColumns;
-  const auto number = [&](int64_t value) -> Value {
-    return mlir::arith::ConstantOp::create(e_.b_, e_.loc_,
-                                           e_.b_.getI16IntegerAttr(static_cast<int16_t>(value)));
-  };
-  height_ = number(kRows);
-  width_ = number(kRowBytes);
-  const Value left = Load(BufferRead(e_.p_.exprs[tile_.a]), tile_.rows_a);
-  const Value right = Load(BufferRead(e_.p_.exprs[tile_.b]), tile_.rows_b);
+  const Value left = Load(BufferRead(p_.exprs[tile_.a]), tile_.rows_a);
+  const Value right = Load(BufferRead(p_.exprs[tile_.b]), tile_.rows_b);
   StoreSums(Call(Unit(), tile_.row->llvm, {height_, width_, width_, LoadSums(), left, right}));
-  e_.Forget(result_);
+  memory_.loads().Forget(result_);
 }
 
 mlir::Value TileCall::Load(Id buffer, const Rows& rows) {
@@ -68,16 +98,17 @@ mlir::Value TileCall::Load(Id buffer, const Rows& rows) {
 
 mlir::Value TileCall::LoadSums() {
   if (!whole_) return Load(result_, tile_.rows_c);
-  const Value before = mlir::vector::LoadOp::create(e_.b_, e_.loc_, SumsAsVector(), e_.buffers_[result_],
-                                                    mlir::ValueRange{e_.Scalar(tile_.rows_c.first)});
+  const Value before =
+      mlir::vector::LoadOp::create(b_, SumsAsVector(), memory_.buffers()[result_],
+                                   mlir::ValueRange{memory_.indices().Scalar(tile_.rows_c.first)});
   return Call(Unit(), "llvm.x86.cast.vector.to.tile", before);
 }
 
 void TileCall::StoreSums(Value sums) {
   if (whole_) {
     const Value after = Call(SumsAsVector(), "llvm.x86.cast.tile.to.vector", sums);
-    mlir::vector::StoreOp::create(e_.b_, e_.loc_, after, e_.buffers_[result_],
-                                  mlir::ValueRange{e_.Scalar(tile_.rows_c.first)});
+    mlir::vector::StoreOp::create(b_, after, memory_.buffers()[result_],
+                                  mlir::ValueRange{memory_.indices().Scalar(tile_.rows_c.first)});
   } else {
     Call({}, "llvm.x86.tilestored64.internal",
          {height_, width_, Pointer(result_, tile_.rows_c), RowBytes(result_, tile_.rows_c), sums});
@@ -86,32 +117,37 @@ void TileCall::StoreSums(Value sums) {
 
 // Emits a call of an LLVM intrinsic; returns null if it has no result.
 mlir::Value TileCall::Call(mlir::Type type, const char* intrinsic, mlir::ValueRange operands) {
-  const auto name = e_.b_.getStringAttr(intrinsic);
-  auto made = type ? LLVM::CallIntrinsicOp::create(e_.b_, e_.loc_, type, name, operands)
-                   : LLVM::CallIntrinsicOp::create(e_.b_, e_.loc_, name, operands);
+  const auto name = b_.getStringAttr(intrinsic);
+  auto made = type ? LLVM::CallIntrinsicOp::create(b_, type, name, operands)
+                   : LLVM::CallIntrinsicOp::create(b_, name, operands);
   return type ? made.getResult(0) : Value();
 }
 
 mlir::Value TileCall::Pointer(Id buffer, const Rows& rows) {
-  mlir::OpBuilder& b = e_.b_;
-  const mlir::Location loc = e_.loc_;
-  const Value base = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b, loc, e_.buffers_[buffer]);
-  const Value size = mlir::arith::ConstantIndexOp::create(b, loc, SizeOf(e_.p_.buffers[buffer].dtype));
-  const Value offset = mlir::arith::MulIOp::create(b, loc, e_.Scalar(rows.first), size);
-  const Value sum = mlir::arith::AddIOp::create(b, loc, base, offset);
-  const Value bits = mlir::arith::IndexCastOp::create(b, loc, b.getI64Type(), sum);
-  return LLVM::IntToPtrOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), bits);
+  const Value base = mlir::memref::ExtractAlignedPointerAsIndexOp::create(b_, memory_.buffers()[buffer]);
+  const Value size = mlir::arith::ConstantIndexOp::create(b_, SizeOf(p_.buffers[buffer].dtype));
+  const Value offset = mlir::arith::MulIOp::create(b_, memory_.indices().Scalar(rows.first), size);
+  const Value sum = mlir::arith::AddIOp::create(b_, base, offset);
+  const Value bits = mlir::arith::IndexCastOp::create(b_, b_.getI64Type(), sum);
+  return LLVM::IntToPtrOp::create(b_, LLVM::LLVMPointerType::get(b_.getContext()), bits);
 }
 
 mlir::Value TileCall::RowBytes(Id buffer, const Rows& rows) {
-  return mlir::arith::ConstantOp::create(
-      e_.b_, e_.loc_, e_.b_.getI64IntegerAttr(rows.apart * SizeOf(e_.p_.buffers[buffer].dtype)));
+  return mlir::arith::ConstantOp::create(b_,
+                                         b_.getI64IntegerAttr(rows.apart * SizeOf(p_.buffers[buffer].dtype)));
 }
 
 mlir::VectorType TileCall::SumsAsVector() {
-  return mlir::VectorType::get({kRows * kColumns}, MemoryType(e_.b_, e_.p_.buffers[result_].dtype));
+  return mlir::VectorType::get({kRows * kColumns}, MemoryType(b_, p_.buffers[result_].dtype));
 }
 
-mlir::Type TileCall::Unit() { return LLVM::LLVMX86AMXType::get(e_.b_.getContext()); }
+mlir::Type TileCall::Unit() { return LLVM::LLVMX86AMXType::get(b_.getContext()); }
+
+}  // namespace
+
+void EmitTile(MemoryEmitter& memory, const plan::TileOperands& operands) {
+  AskForUnit(memory.code().module(), memory.code().b().getLoc());
+  TileCall(memory, operands).Emit();
+}
 
 }  // namespace kiln

@@ -1,8 +1,9 @@
-// Emits stores that a flush transposes in registers (passes/transposed_stores.h).
+#include "backends/lower/emit/emit_transposed.h"
+
 #include <algorithm>
 #include <bit>
+#include <iterator>
 
-#include "backends/lower/emit/emit.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -36,30 +37,60 @@ std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> want
   return taken;
 }
 
-}  // namespace
-
-void Emitter::StoreLanes(Id buffer, const IndexValue& at, Value stored) {
-  const Value memory = buffers_[buffer];
-  const int64_t run = LanesInRuns(at);
-  for (int64_t lane = 0; lane < std::ssize(at.lanes); lane += run) {
-    const Value index = Scalar(at.Lane(lane));
-    if (run > 1) {
-      mlir::vector::StoreOp::create(b_, loc_, Part(stored, lane, run), memory, index);
-    } else {
-      const Value one = mlir::vector::ExtractOp::create(b_, loc_, stored, llvm::ArrayRef<int64_t>{lane});
-      mlir::memref::StoreOp::create(b_, loc_, one, memory, index);
-    }
-  }
-}
-
-mlir::Value Emitter::Part(Value vector, int64_t first, int64_t count) {
+mlir::Value Part(CodeBuilder& code, mlir::Value vector, int64_t first, int64_t count) {
   if (mlir::cast<mlir::VectorType>(vector.getType()).getDimSize(0) == count) return vector;
-  return mlir::vector::ExtractStridedSliceOp::create(b_, loc_, vector, llvm::ArrayRef<int64_t>{first},
+  return mlir::vector::ExtractStridedSliceOp::create(code.b(), vector, llvm::ArrayRef<int64_t>{first},
                                                      llvm::ArrayRef<int64_t>{count},
                                                      llvm::ArrayRef<int64_t>{1});
 }
 
-void Emitter::EmitFlush(int number) {
+// Stores `count` lanes from `first` on. Without masks, that takes a store for each power of two.
+void StoreRun(IndexEmitter& indices, mlir::Value memory, const IndexValue& at, mlir::Value from,
+              int64_t first, int64_t count) {
+  CodeBuilder& code = indices.code();
+  mlir::ImplicitLocOpBuilder& b = code.b();
+  const int64_t whole = PowerOfTwo(count);
+  if (whole != count && code.options().vector_bytes == 64) {
+    std::vector<int64_t> inside(whole, 0);
+    std::fill_n(inside.begin(), count, 1);
+    mlir::vector::MaskedStoreOp::create(b, memory, mlir::ValueRange{indices.Scalar(at)},
+                                        code.ConstantLanes(inside, b.getI1Type()),
+                                        Part(code, from, first, whole));
+    return;
+  }
+  for (int64_t done = 0; done < count;) {
+    const int64_t run = PowerOfTwo(count - done + 1) / 2;
+    IndexValue next = at;
+    next.constant += done;
+    if (run == 1) {
+      const mlir::Value one = mlir::vector::ExtractOp::create(b, from, llvm::ArrayRef<int64_t>{first + done});
+      mlir::memref::StoreOp::create(b, one, memory, mlir::ValueRange{indices.Scalar(next)});
+    } else {
+      mlir::vector::StoreOp::create(b, Part(code, from, first + done, run), memory,
+                                    mlir::ValueRange{indices.Scalar(next)});
+    }
+    done += run;
+  }
+}
+
+}  // namespace
+
+void StoreLanes(IndexEmitter& indices, mlir::Value memory, const IndexValue& at, mlir::Value stored) {
+  mlir::ImplicitLocOpBuilder& b = indices.code().b();
+  const int64_t run = LanesInRuns(at);
+  for (int64_t lane = 0; lane < std::ssize(at.lanes); lane += run) {
+    const mlir::Value index = indices.Scalar(at.Lane(lane));
+    if (run > 1) {
+      mlir::vector::StoreOp::create(b, Part(indices.code(), stored, lane, run), memory, index);
+    } else {
+      const mlir::Value one = mlir::vector::ExtractOp::create(b, stored, llvm::ArrayRef<int64_t>{lane});
+      mlir::memref::StoreOp::create(b, one, memory, index);
+    }
+  }
+}
+
+void DelayedStores::Flush(int number) {
+  const CodeBuilder& code = indices_.code();
   std::vector<DelayedStore> now =
       Take<DelayedStore>(delayed_, [&](const DelayedStore& store) { return store.flush == number; });
   while (!now.empty()) {
@@ -70,8 +101,8 @@ void Emitter::EmitFlush(int number) {
     });
     std::sort(group.begin(), group.end(),
               [](const DelayedStore& a, const DelayedStore& b) { return a.at.constant < b.at.constant; });
-    Forget(first.buffer);
-    const int64_t most = options_.vector_bytes / SizeOf(p_.buffers[first.buffer].dtype);
+    loads_.Forget(first.buffer);
+    const int64_t most = code.options().vector_bytes / SizeOf(code.program().buffers[first.buffer].dtype);
     for (size_t begin = 0; begin < group.size();) {
       size_t end = begin + 1;
       while (end < group.size() && static_cast<int64_t>(end - begin) < most &&
@@ -85,22 +116,24 @@ void Emitter::EmitFlush(int number) {
 
 // Transposes squares of lanes in registers. Step b exchanges, between registers i and i + 2^b, bit b of the
 // register's number with bit b of the lane's number. Then stores the rows.
-void Emitter::StoreTransposed(absl::Span<const DelayedStore> rows) {
+void DelayedStores::StoreTransposed(absl::Span<const DelayedStore> rows) {
+  CodeBuilder& code = indices_.code();
+  const mlir::Value memory = buffers_[rows.front().buffer];
   const DelayedStore& first = rows.front();
   const int64_t count = std::ssize(rows), square = PowerOfTwo(count),
-                size = SizeOf(p_.buffers[first.buffer].dtype),
-                register_lanes = std::max(square, options_.vector_bytes / size),
+                size = SizeOf(code.program().buffers[first.buffer].dtype),
+                register_lanes = std::max(square, code.options().vector_bytes / size),
                 lanes = std::ssize(first.at.lanes);
-  if (count == 1) return StoreLanes(first.buffer, first.at, first.stored);
-  const auto shuffle = [&](Value a, Value b, llvm::ArrayRef<int64_t> mask) -> Value {
-    return mlir::vector::ShuffleOp::create(b_, loc_, a, b, mask);
+  if (count == 1) return StoreLanes(indices_, memory, first.at, first.stored);
+  const auto shuffle = [&](mlir::Value a, mlir::Value b, llvm::ArrayRef<int64_t> mask) -> mlir::Value {
+    return mlir::vector::ShuffleOp::create(code.b(), a, b, mask);
   };
   for (int64_t begin = 0; begin < lanes; begin += register_lanes) {
     const int64_t used = std::min(register_lanes, lanes - begin);
     const int64_t width = std::max(square, PowerOfTwo(used));
-    llvm::SmallVector<Value> registers;
+    llvm::SmallVector<mlir::Value> registers;
     for (const DelayedStore& row : rows) {
-      Value part = Part(row.stored, begin, used);
+      mlir::Value part = Part(code, row.stored, begin, used);
       llvm::SmallVector<int64_t> filled(width, mlir::vector::ShuffleOp::kPoisonIndex);
       for (int64_t lane = 0; lane < used; ++lane) filled[lane] = lane;
       registers.push_back(used == width ? part : shuffle(part, part, filled));
@@ -114,41 +147,14 @@ void Emitter::StoreTransposed(absl::Span<const DelayedStore> rows) {
       }
       for (int64_t i = 0; i < square; ++i) {
         if ((i & bit) != 0) continue;
-        const Value a = registers[i], b = registers[i | bit];
+        const mlir::Value a = registers[i], b = registers[i | bit];
         registers[i] = shuffle(a, b, low);
         registers[i | bit] = shuffle(a, b, high);
       }
     }
     for (int64_t lane = 0; lane < used; ++lane)
-      StoreRun(first.buffer, first.at.Lane(begin + lane), registers[lane % square], lane / square * square,
-               count);
-  }
-}
-
-// Stores `count` lanes from `first` on. Without masks, that takes a store for each power of two.
-void Emitter::StoreRun(Id buffer, const IndexValue& at, Value from, int64_t first, int64_t count) {
-  const Value memory = buffers_[buffer];
-  const int64_t whole = PowerOfTwo(count);
-  if (whole != count && options_.vector_bytes == 64) {
-    std::vector<int64_t> inside(whole, 0);
-    std::fill_n(inside.begin(), count, 1);
-    mlir::vector::MaskedStoreOp::create(b_, loc_, memory, mlir::ValueRange{Scalar(at)},
-                                        ConstantLanes(inside, b_.getI1Type()), Part(from, first, whole));
-    return;
-  }
-  for (int64_t done = 0; done < count;) {
-    const int64_t run = PowerOfTwo(count - done + 1) / 2;
-    IndexValue next = at;
-    next.constant += done;
-    if (run == 1) {
-      const Value one =
-          mlir::vector::ExtractOp::create(b_, loc_, from, llvm::ArrayRef<int64_t>{first + done});
-      mlir::memref::StoreOp::create(b_, loc_, one, memory, mlir::ValueRange{Scalar(next)});
-    } else {
-      mlir::vector::StoreOp::create(b_, loc_, Part(from, first + done, run), memory,
-                                    mlir::ValueRange{Scalar(next)});
-    }
-    done += run;
+      StoreRun(indices_, memory, first.at.Lane(begin + lane), registers[lane % square],
+               lane / square * square, count);
   }
 }
 

@@ -1,0 +1,177 @@
+#include "backends/lower/emit/emit.h"
+
+#include "backends/cpu/passes/outline_parallel.h"
+#include "backends/lower/emit/emit_conditions.h"
+#include "backends/lower/emit/emit_dot.h"
+#include "backends/lower/emit/emit_expr.h"
+#include "backends/lower/emit/emit_tile.h"
+#include "lang/base/check.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace kiln {
+
+Emitter::Emitter(const Program& program, const IndexPlan& plan, const LowerOptions& options,
+                 mlir::ModuleOp module)
+    : code_(program, plan, options, module), indices_(code_), buffers_(code_), memory_(indices_, buffers_) {}
+
+void Emitter::EmitFunction(const plan::Entry& entry, const std::vector<Id>& parameters) {
+  mlir::ImplicitLocOpBuilder& b = code_.b();
+  b.setInsertionPointToEnd(code_.module().getBody());
+  llvm::SmallVector<mlir::Type> types;
+  for (const Id id : parameters) types.push_back(buffers_.TypeOfParameter(id));
+  auto function = mlir::func::FuncOp::create(b, entry.name, b.getFunctionType(types, {b.getI32Type()}));
+  mlir::Block* body = function.addEntryBlock();
+  b.setInsertionPointToStart(body);
+  for (size_t i = 0; i < parameters.size(); ++i) buffers_.SetParameter(parameters[i], body->getArgument(i));
+  code_.InLevel(body, nullptr, [&] {
+    buffers_.Declare(entry.prepare);
+    Emit(entry.nodes);
+    buffers_.Free();
+    mlir::func::ReturnOp::create(b, buffers_.Status());
+  });
+}
+
+void Emitter::Emit(const plan::Nodes& nodes) {
+  for (const plan::Node& node : nodes) EmitNode(node);
+}
+
+void Emitter::EmitNode(const plan::Node& node) {
+  if (const auto* loop = node.As<plan::Loop>()) {
+    EmitLoop(*loop, node.arms[0]);
+  } else if (const auto* branch = node.As<plan::Branch>()) {
+    EmitBranch(*branch, node);
+  } else if (const auto* by = node.As<plan::Switch>()) {
+    EmitSwitch(*by, node);
+  } else if (const auto* first = node.As<plan::First>()) {
+    EmitFirst(*first, node);
+  } else if (const auto* leaf = node.As<plan::Leaf>()) {
+    EmitLeaf(*leaf);
+  } else if (const auto* call = node.As<plan::Call>()) {
+    EmitCall(*call);
+  } else if (const auto* prefetch = node.As<plan::Prefetch>()) {
+    EmitPrefetch(*prefetch, prefetch->over);
+  } else if (const auto* flush = node.As<plan::Flush>()) {
+    memory_.Flush(flush->number);
+  } else if (node.As<plan::Fence>() != nullptr) {
+    mlir::LLVM::FenceOp::create(code_.b(), mlir::LLVM::AtomicOrdering::seq_cst);
+  } else {
+    KILN_CHECK(false, "a sync on a CPU");
+  }
+}
+
+void Emitter::If(mlir::Value condition, llvm::function_ref<void()> holds,
+                 llvm::function_ref<void()> otherwise) {
+  EmitIf(code_, memory_.loads(), condition, holds, otherwise);
+}
+
+void Emitter::EmitLoop(const plan::Loop& loop, const plan::Nodes& body) {
+  const auto emit = [&] { code_.context().ForEachCopy(loop, [&](int64_t, int64_t) { Emit(body); }); };
+  switch (loop.run) {
+    case plan::Run::kOne:
+      return memory_.loads().InRegion(emit);
+    case plan::Run::kUnrolled:
+    case plan::Run::kLanes:
+      return emit();
+    default:
+      return EmitFor(loop, body);
+  }
+}
+
+void Emitter::EmitFor(const plan::Loop& loop, const plan::Nodes& body) {
+  mlir::ImplicitLocOpBuilder& b = code_.b();
+  const mlir::Value upper = UpperBound(indices_, loop);
+  auto run = mlir::scf::ForOp::create(
+      b, code_.ConstantIndex(0), upper ? upper : code_.ConstantIndex(loop.count), code_.ConstantIndex(1));
+  if (loop.run == plan::Run::kThreads) run->setAttr(kParallelAttribute, b.getUnitAttr());
+  mlir::OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(run.getBody());
+  const auto emit = [&](int64_t, int64_t) {
+    indices_.SetAtom(code_.indices().num_atoms() - 1, run.getInductionVar());
+    code_.context().With(loop.decided, true, [&] { Emit(body); });
+  };
+  code_.InLevel(run.getBody(), nullptr,
+                [&] { memory_.loads().InLoop([&] { code_.context().ForEachCopy(loop, emit); }); });
+}
+
+void Emitter::EmitBranch(const plan::Branch& branch, const plan::Node& node) {
+  const mlir::Value holds = HoldsForAll(indices_, branch.tests);
+  const auto then = [&] { code_.context().With(branch.tests, true, [&] { Emit(node.arms[0]); }); };
+  const auto otherwise = [&] {
+    const auto emit = [&] { Emit(node.arms[1]); };
+    branch.decided ? code_.context().With(branch.tests, false, emit) : emit();
+  };
+  node.arms.size() > 1 ? If(holds, then, otherwise) : If(holds, then);
+}
+
+// all, or else the first value, or else the second, ...
+void Emitter::EmitSwitch(const plan::Switch& by, const plan::Node& node) {
+  PlanContext& context = code_.context();
+  const mlir::Value bound =
+      by.values.size() > 1 ? indices_.Scalar(context.BoundValue(by.condition)) : mlir::Value();
+  const auto value_from = [&](auto& self, size_t i) -> void {
+    const auto here = [&] {
+      context.WithBoundary(by.condition, by.values[i], [&] { Emit(node.arms[i + 1]); });
+    };
+    if (i + 1 == by.values.size()) return here();
+    const mlir::Value equals = mlir::arith::CmpIOp::create(code_.b(), mlir::arith::CmpIPredicate::eq, bound,
+                                                           code_.ConstantIndex(by.values[i]));
+    If(equals, here, [&] { self(self, i + 1); });
+  };
+  If(
+      HoldsForAll(indices_, {by.condition}),
+      [&] { context.With({by.condition}, true, [&] { Emit(node.arms[0]); }); },
+      [&] { value_from(value_from, 0); });
+}
+
+void Emitter::EmitFirst(const plan::First& first, const plan::Node& node) {
+  mlir::Value at_first;
+  for (const Id loop : first.loops)
+    at_first = And(code_, at_first, InRange(indices_, code_.indices().Of(loop), 1, 0, 0));
+  If(at_first, [&] { Emit(node.arms[0]); }, [&] { Emit(node.arms[1]); });
+}
+
+void Emitter::EmitLeaf(const plan::Leaf& leaf) {
+  mlir::Value uniform;
+  std::vector<int> lane_conditions;
+  for (const int condition : leaf.asks) {
+    const ConditionTest test = TestOf(indices_, condition);
+    if (test.known == false) return;
+    uniform = And(code_, And(code_, uniform, test.uniform), test.any);
+    if (test.mask) lane_conditions.push_back(condition);
+  }
+  If(uniform, [&] {
+    mlir::Value mask;
+    for (const int condition : lane_conditions) mask = And(code_, mask, TestOf(indices_, condition).mask);
+    InstanceEmitter(memory_, leaf).Emit(mask);
+  });
+}
+
+void Emitter::EmitPrefetch(const plan::Prefetch& prefetch, absl::Span<const plan::Loop> over) {
+  if (!over.empty()) {
+    code_.context().ForEachCopy(over[0], [&](int64_t, int64_t) { EmitPrefetch(prefetch, over.subspan(1)); });
+    return;
+  }
+  const int64_t line =
+      code_.options().costs.line_bytes / SizeOf(code_.program().buffers[prefetch.buffer].dtype);
+  IndexValue at = indices_.Eval(prefetch.address).Uniform();
+  for (int64_t l = 0; l < prefetch.lines; ++l, at.constant += line) {
+    mlir::memref::PrefetchOp::create(code_.b(), buffers_[prefetch.buffer],
+                                     mlir::ValueRange{indices_.Scalar(at)}, prefetch.write, prefetch.locality,
+                                     /*isDataCache=*/true);
+  }
+}
+
+// Emits a call of an intrinsic as machine instructions.
+void Emitter::EmitCall(const plan::Call& call) {
+  const std::string& features = code_.options().features;
+  if (auto dot = plan::FindDot(code_.context(), features, call)) return EmitDot(memory_, call, *dot);
+  const auto tile = plan::FindTile(code_.context(), features, call);
+  KILN_CHECK(tile.has_value(), "a call without an instruction");
+  EmitTile(memory_, *tile);
+}
+
+}  // namespace kiln

@@ -1,0 +1,47 @@
+// Emits loads and stores: scalars, contiguous vectors and scattered lanes, with and without masks. Private to emit/.
+#pragma once
+
+#include "backends/lower/emit/emit_buffers.h"
+#include "backends/lower/emit/emit_index.h"
+#include "backends/lower/emit/emit_transposed.h"
+#include "backends/lower/emit/shared_loads.h"
+
+namespace kiln {
+
+class MemoryEmitter {
+ public:
+  using Value = mlir::Value;
+
+  // Keeps references.
+  MemoryEmitter(IndexEmitter& indices, BufferEmitter& buffers);
+
+  CodeBuilder& code() { return code_; }
+  IndexEmitter& indices() { return indices_; }
+  BufferEmitter& buffers() { return buffers_; }
+  SharedLoads& loads() { return loads_; }
+
+  // `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some value on which
+  // no operation traps.
+  Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
+  void Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how = {});
+  // Stores what stores with this number have delayed.
+  void Flush(int number) { delayed_.Flush(number); }
+
+ private:
+  Value LoadMasked(Id buffer, const IndexValue& at, Value mask, Value otherwise);
+  Value LoadLanes(Id buffer, const IndexValue& at);
+  Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
+  Value LoadWindow(Id buffer, const IndexValue& first, int64_t width);
+  mlir::Type ElementOf(Id buffer);
+  void StoreVector(Id buffer, const IndexValue& at, Value stored, Value mask, bool streams);
+  void StoreStreaming(Id buffer, const IndexValue& at, Value stored);
+
+  CodeBuilder& code_;
+  mlir::ImplicitLocOpBuilder& b_;
+  IndexEmitter& indices_;
+  BufferEmitter& buffers_;
+  SharedLoads loads_;
+  DelayedStores delayed_;
+};
+
+}  // namespace kiln

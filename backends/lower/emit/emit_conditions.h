@@ -1,0 +1,34 @@
+// Emits conditions: of instances, and of all that is not bound yet. Private to emit/.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backends/lower/emit/emit_index.h"
+#include "backends/lower/emit/shared_loads.h"
+
+namespace kiln {
+
+// A condition at the current place: known now, or one bit for all lanes, or one bit per lane.
+struct ConditionTest {
+  std::optional<bool> known;
+  mlir::Value uniform, mask, any;  // any: whether some lane may pass (null: yes)
+};
+ConditionTest TestOf(IndexEmitter& indices, int condition);
+
+// The tests that follow are null if they are known to hold.
+mlir::Value And(CodeBuilder& code, mlir::Value a, mlir::Value b);
+// Tests the conditions for all that is not bound yet.
+mlir::Value HoldsForAll(IndexEmitter& indices, const std::vector<int>& conditions);
+// Tests 0 <= value + least and value + most < extent.
+mlir::Value InRange(IndexEmitter& indices, const IndexValue& value, int64_t extent, int64_t least,
+                    int64_t most);
+
+// The number of iterations for which all conditions that end the loop may hold; null if nothing ends it.
+mlir::Value UpperBound(IndexEmitter& indices, const plan::Loop& loop);
+
+// Emits both sides of a condition, each a region for loads; null: it is known to hold.
+void EmitIf(CodeBuilder& code, SharedLoads& loads, mlir::Value condition, llvm::function_ref<void()> holds,
+            llvm::function_ref<void()> otherwise = nullptr);
+
+}  // namespace kiln

@@ -1,0 +1,49 @@
+// Emits an instance of a block: its expressions, its reduction, its stores. Values are scalars, or vectors with a lane
+// for each iteration of the vectorized loop. Private to emit/.
+//
+//   InstanceEmitter(memory, leaf).Emit(mask);
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "backends/lower/emit/emit_access.h"
+
+namespace kiln {
+
+class InstanceEmitter {
+ public:
+  // Keeps references. One object is for one instance.
+  InstanceEmitter(MemoryEmitter& memory, const plan::Leaf& leaf);
+
+  // In the lanes of the mask; null: in all.
+  void Emit(mlir::Value mask);
+
+ private:
+  using Value = mlir::Value;
+  using Values = llvm::SmallVector<Value, 4>;
+
+  Value EmitExpr(Id expr, Value mask);
+  Value EmitIndex(const IndexValue& index);
+  Value EmitGather(Id expr, Value mask);
+  Value EmitWithin(Id expr, Value mask);
+  Value EmitInside(Id within, Value mask, Value lanes);
+  // Calls emit for a region, after which neither its loads nor its expressions are known.
+  Value InRegion(llvm::function_ref<Value()> emit);
+  bool IsReducedInLanes();
+  void Accumulate(const Monoid& monoid, bool starts, Values& values, Value mask);
+  Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
+  void Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes into one value per result
+  Values Fold(const Monoid& monoid, const Values& left, const Values& right);
+  Value Marked(Value result);  // with fast-math, if the block has the annotation
+
+  MemoryEmitter& memory_;
+  CodeBuilder& code_;
+  mlir::ImplicitLocOpBuilder& b_;
+  const Program& p_;
+  const plan::Leaf& leaf_;
+  const BlockPlan& block_;
+  std::unordered_map<Id, Value> exprs_;  // values so far
+};
+
+}  // namespace kiln

@@ -1,0 +1,38 @@
+// Emits the values of indices. Each partial sum is computed once, in the body of the innermost loop that it depends on
+// (backends/lower/plan/index_evaluator.h). Private to emit/.
+#pragma once
+
+#include <vector>
+
+#include "backends/lower/emit/emit_code.h"
+
+namespace kiln {
+
+class IndexEmitter {
+ public:
+  using Value = mlir::Value;
+
+  explicit IndexEmitter(CodeBuilder& code) : code_(code), b_(code.b()) {}
+
+  CodeBuilder& code() { return code_; }
+  IndexValue Eval(const IndexSum& sum);
+  // The physical address of an element, according to the buffer's swizzle.
+  IndexValue AddressOf(Id buffer, const IndexSum& address);
+  Value Scalar(const IndexValue& value);  // of a value that is equal in all lanes
+  Value Vector(const IndexValue& value);  // a vector of index
+  // Emits the atoms that were found since there were `before`: in this order, code has the fewest moves.
+  void EmitAtoms(int before);
+  void SetAtom(int atom, Value value);
+  void SetLaneAtom(int lane_atom, Value value);
+
+ private:
+  Value ValueOf(int atom);
+  Value ValueOfLanes(int lane_atom);
+  Value Apply(const AtomDefinition& definition, Value of, llvm::function_ref<Value(int64_t)> constant);
+
+  CodeBuilder& code_;
+  mlir::ImplicitLocOpBuilder& b_;
+  std::vector<Value> atoms_, lane_atoms_;  // computed so far, by number
+};
+
+}  // namespace kiln

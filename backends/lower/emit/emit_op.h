@@ -1,0 +1,11 @@
+// Emits one operation of an expression: the table from Op to arith, math and vector operations. Private to emit/.
+#pragma once
+
+#include "backends/lower/emit/emit_code.h"
+
+namespace kiln {
+
+// The operands that the operation does not have are null. If one is a vector, the others become vectors.
+mlir::Value EmitOperation(CodeBuilder& code, const Expr& e, mlir::Value a, mlir::Value b, mlir::Value c);
+
+}  // namespace kiln

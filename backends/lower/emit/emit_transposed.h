@@ -1,0 +1,42 @@
+// Emits stores that a flush transposes in registers (passes/transposed_stores.h). Private to emit/.
+#pragma once
+
+#include <vector>
+
+#include "absl/types/span.h"
+#include "backends/lower/emit/emit_buffers.h"
+#include "backends/lower/emit/emit_index.h"
+#include "backends/lower/emit/shared_loads.h"
+
+namespace kiln {
+
+struct DelayedStore {
+  int flush = 0;
+  Id buffer = kNone;
+  IndexValue at;
+  mlir::Value stored;
+};
+
+class DelayedStores {
+ public:
+  // Keeps references.
+  DelayedStores(IndexEmitter& indices, BufferEmitter& buffers, SharedLoads& loads)
+      : indices_(indices), buffers_(buffers), loads_(loads) {}
+
+  void Add(DelayedStore store) { delayed_.push_back(std::move(store)); }
+  // Emits the stores with this number: neighbors together.
+  void Flush(int number);
+
+ private:
+  void StoreTransposed(absl::Span<const DelayedStore> rows);
+
+  IndexEmitter& indices_;
+  BufferEmitter& buffers_;
+  SharedLoads& loads_;
+  std::vector<DelayedStore> delayed_;
+};
+
+// Stores the lanes of a vector one by one, or in runs that are neighbors in memory.
+void StoreLanes(IndexEmitter& indices, mlir::Value memory, const IndexValue& at, mlir::Value stored);
+
+}  // namespace kiln

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "lang/intrinsics/cpu_instructions.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -36,8 +37,8 @@ void InitializeTargets() {
   });
 }
 
-// Adds a feature that the CPU has only by its name, because lang/intrinsics/ tests for it.
-void AddIfThere(const llvm::MCSubtargetInfo& info, const char* feature, std::string* features) {
+// Adds a feature that the CPU has only by its name, because CpuInstruction::IsIn tests for it.
+void AddIfThere(const llvm::MCSubtargetInfo& info, const std::string& feature, std::string* features) {
   const std::string with = absl::StrCat("+", feature);
   if (info.checkFeatures(with) && !absl::StrContains(absl::StrCat(*features, ","), with + ","))
     absl::StrAppend(features, features->empty() ? "" : ",", with);
@@ -76,13 +77,9 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
   for (std::string& feature : all)
     if (feature[0] == '+' && !info->checkFeatures(feature)) feature[0] = '-';
   machine.features = absl::StrJoin(all, ",");
-  for (const char* dot :
-       {"avxvnni", "avx512vnni", "avx512bf16", "avx10.2", "amx-tile", "amx-int8", "amx-bf16", "amx-fp16"}) {
-    if (parsed.isX86()) AddIfThere(*info, dot, &machine.features);
-  }
-  for (const char* dot : {"dotprod", "i8mm"}) {
-    if (parsed.isAArch64()) AddIfThere(*info, dot, &machine.features);
-  }
+  for (const std::string& feature :
+       CpuInstructionFeatures(llvm::Triple::getArchTypePrefix(parsed.getArch()).str()))
+    AddIfThere(*info, feature, &machine.features);
   return machine;
 }
 

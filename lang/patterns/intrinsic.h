@@ -16,6 +16,7 @@
 // Intrinsics are registered once, before main. Any number of threads may read them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ struct IntrinsicFamily {
   Storage operands = Storage::kGlobal, result = Storage::kGlobal;  // where `compute` expects them
   int64_t registers = 0;   // number of tile registers for results and operands; 0: vector registers hold them
   int64_t interleave = 1;  // how many k of a column of B are neighbors in memory
-  bool (*has)(const Target& target) = nullptr;
+  std::function<bool(const Target& target)> has = nullptr;
 };
 
 const Intrinsic* FindIntrinsic(absl::string_view name);  // nullptr if there is none

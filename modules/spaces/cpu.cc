@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "lang/intrinsics/cpu_instructions.h"
 #include "lang/patterns/intrinsic.h"
 #include "modules/default_modules.h"
 
@@ -18,7 +20,9 @@ std::string CpuText(const Target& target, const CpuOptions& options) {
   return absl::StrCat(
       "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | "
       "each-block(auto-inline | add-rfactor | pad-to-tile | ",
-      dots ? "multi-level-tiling-with-intrinsic families=vnni,bf16,f16,amx,sdot,usdot | " : "",
+      dots ? absl::StrCat("multi-level-tiling-with-intrinsic families=",
+                          absl::StrJoin(CpuInstructionGroups(), ","), " | ")
+           : "",
       "multi-level-tiling) | each-block(non-temporal-stores | row-blocking) | random-compute-location | "
       "vectorize-rows | parallelize-vectorize-unroll");
 }

@@ -76,7 +76,7 @@ const std::vector<Row> kTable = {
     {"modules/zeros/", {"modules/", "lang/analysis/", "lang/patterns/", "lang/program/", "lang/schedule/"}, {}},
     {"modules/tiling/",
      {"modules/", "lang/index/", "lang/analysis/", "lang/patterns/", "lang/program/", "lang/schedule/"}, {}},
-    {"modules/spaces/", {"modules/", "lang/patterns/", "lang/schedule/"}, {}},
+    {"modules/spaces/", {"modules/", "lang/patterns/", "lang/intrinsics/", "lang/schedule/"}, {}},
 
     // The rows for code that checks programs.
     {"validator/checks/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/"}, {}},
@@ -110,13 +110,13 @@ const std::vector<Row> kTable = {
     // The rows for backends. Workers, the runner and the passes that decide lowering need no LLVM.
     {"backends/workers/", {"lang/base/"}, {"seccomp.h"}},
     {"backends/runner/", {"backends/workers/", "search/outcome.h"}, {"hwloc.h", "hwloc/", "seccomp.h"}},
-    {"backends/cpu/", {"lang/base/", "lang/target/"}, {"llvm/", "hwloc.h", "hwloc/"}},
+    {"backends/cpu/", {"lang/base/", "lang/target/", "lang/intrinsics/"}, {"llvm/", "hwloc.h", "hwloc/"}},
     {"backends/cpu/passes/", {"lang/base/"}, {"mlir/", "llvm/"}},
     {"backends/codegen/", {"backends/workers/", "backends/cpu/", "backends/cpu/passes/", "lang/target/"}, {"mlir/", "llvm/", "lld/"}},
     {"backends/lower/plan/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/"}, {}},
     {"backends/lower/passes/",
      {"backends/lower/plan/", "lang/base/", "lang/index/", "lang/target/", "lang/program/", "lang/analysis/",
-      "lang/schedule/", "lang/text/"}, {}},
+      "lang/intrinsics/", "lang/schedule/", "lang/text/"}, {}},
     {"backends/lower/text/",
      {"backends/lower/plan/", "backends/lower/passes/", "lang/base/", "lang/index/", "lang/program/", "lang/text/"}, {}},
     {"backends/lower/emit/",

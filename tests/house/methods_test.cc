@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kMaxMethods = 30;
 
-// The number of methods of each class of a formatted source: the lines that begin a member and have a parenthesis.
+// The number of methods of each class of a formatted source: the lines that begin a member and have a
+// parenthesis.
 std::map<std::string, int> MethodsOf(const std::vector<std::string>& lines) {
   std::map<std::string, int> methods;
   std::vector<std::pair<size_t, std::string>> open;  // classes around the line, with their indents
@@ -47,7 +48,7 @@ TEST(Methods, OfAClassOfTheEmitterAreAtMostThirty) {
       EXPECT_LE(methods, kMaxMethods) << file.path << ": " << name << "; part it by the state that it owns";
     }
   }
-  EXPECT_GE(classes, 9);  // what parses nothing finds nothing
+  EXPECT_GE(classes, 9);  // so that the parser does find classes
 }
 
 TEST(Methods, AreCounted) {

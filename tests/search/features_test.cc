@@ -155,8 +155,8 @@ TEST(Features, CountOperationsByKind) {
 
 // Four products of bytes are one operation of 8 lanes, which loads what it reads of B in one piece.
 TEST(Features, SeeACallAsOneOperation) {
-  const IntrinsicFamily unit{.name = "vnni.8x4", .m = 1, .n = 8, .k = 4, .compute = "vnni.8x4.compute"};
-  const Program p = TiledRows(Product(unit, DType::kI8, DType::kI32, true, 8), unit, 4);
+  const CpuInstruction& row = RowOf("vnni.8x4");
+  const Program p = TiledRows(Product(row, 8), FamilyOf(row), 4);
   const Table t(p);
   EXPECT_EQ(t(0, "float_fma"), Log(8 * 16 * 12 / 4.0));
   EXPECT_EQ(t(0, "int_mul"), 0);

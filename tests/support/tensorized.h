@@ -6,22 +6,34 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "lang/intrinsics/cpu_instructions.h"
 #include "lang/patterns/intrinsic.h"
 #include "lang/program/builder.h"
 #include "testing/scheduled.h"
 
 namespace kiln {
 
-// The program C[i, j] sum= widened A[i, k] * widened B[j, k]. Its extents are multiples of the family's tile;
-// if `rows` is given, i has that many rows instead.
-inline Program Product(const IntrinsicFamily& family, DType a, DType c, bool unsigned_a, int64_t rows = 0) {
+// The row of a family, and the family, whether a target has the instruction or not.
+inline const CpuInstruction& RowOf(absl::string_view family) {
+  const auto rows = CpuInstructions();
+  return *absl::c_find_if(rows, [&](const CpuInstruction& row) { return row.family == family; });
+}
+inline const IntrinsicFamily& FamilyOf(const CpuInstruction& row) {
+  return *FamilyThatComputesWith(row.intrinsic());
+}
+
+// The program C[i, j] sum= widened A[i, k] * widened B[j, k], of the row's types. Its extents are multiples
+// of the instruction's; if `rows` is given, i has that many rows instead.
+inline Program Product(const CpuInstruction& row, int64_t rows = 0) {
   Builder b("product");
-  const int64_t m = rows > 0 ? rows : 2 * family.m, n = 2 * family.n, k = 3 * family.k;
-  const Id A = b.Input("A", a, {m, k}), B = b.Input("B", a, {n, k}), C = b.Output("C", c, {m, n});
+  const DType factor = *ParseDType(row.factor), sum = *ParseDType(row.sum);
+  const int64_t m = rows > 0 ? rows : 2 * row.m, n = 2 * row.n, k = 3 * row.k;
+  const Id A = b.Input("A", factor, {m, k}), B = b.Input("B", factor, {n, k}), C = b.Output("C", sum, {m, n});
   const IndexSum i = b.Iter(0), j = b.Iter(1), l = b.Iter(2);
-  const Id left = b.Make(unsigned_a ? Op::kCastUnsigned : Op::kCast, c, b.Load(A, {i, l}));
+  const Id left = b.Make(row.unsigned_a ? Op::kCastUnsigned : Op::kCast, sum, b.Load(A, {i, l}));
   b.Reduce("product", {{"i", m}, {"j", n}, {"k", k, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
-           b.Mul(left, b.Cast(c, b.Load(B, {j, l}))));
+           b.Mul(left, b.Cast(sum, b.Load(B, {j, l}))));
   return b.Finish();
 }
 
@@ -44,9 +56,8 @@ inline Program Tensorized(Program program, const std::string& block, const Intri
   return s.program();
 }
 
-// An intrinsic family with these sizes that any target has.
-inline IntrinsicFamily FamilyOf(const std::string& name, int64_t m, int64_t n, int64_t k) {
-  return {name, m, n, k, name + ".compute"};
+inline Program Tensorized(const CpuInstruction& row) {
+  return Tensorized(Product(row), "product", FamilyOf(row));
 }
 
 // Tensorizes single rows inside tiles of `rows` rows, which need not divide the extent.

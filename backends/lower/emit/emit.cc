@@ -107,7 +107,8 @@ void Emitter::EmitBranch(const plan::Branch& branch, const plan::Node& node) {
   node.arms.size() > 1 ? If(holds, then, otherwise) : If(holds, then);
 }
 
-// all, or else the first value, or else the second, ...
+// Emits nested ifs: the first arm if the condition holds for its whole rest, or else the arm of the first value that
+// the bound part equals.
 void Emitter::EmitSwitch(const plan::Switch& by, const plan::Node& node) {
   PlanContext& context = code_.context();
   const mlir::Value bound =

@@ -4,16 +4,17 @@
 //     Emitter(program, loops.indices, options, module).EmitFunction(entry, parameters);
 //
 // The plan decides everything: loops that run become scf.for, unrolled loops are expanded, a vectorized loop
-// becomes vector lanes, tests become scf.if. Later passes vectorize nothing. The Emitter walks the nodes. What they
-// consist of has a file each, in which a class owns its state:
+// becomes vector lanes, tests become scf.if. Later passes vectorize nothing. The Emitter walks the nodes. The
+// other files of this folder emit the parts of a node; classes there own their state:
 //
-//   emit_code        CodeBuilder: the place, hoisted values, constants      emit_conditions  tests of conditions
-//   emit_index       IndexEmitter: the values of indices                    emit_op          one operation
-//   emit_buffers     BufferEmitter: the memory of buffers                   emit_dot         instructions for products
-//   shared_loads     SharedLoads: loaded values that are still valid        emit_tile
-//   emit_access      MemoryEmitter: loads and stores (emit_strided)
+//   emit_code        CodeBuilder: the place, hoisted values, constants
+//   emit_index       IndexEmitter: the values of indices
+//   emit_buffers     BufferEmitter: the memory of buffers
+//   shared_loads     SharedLoads: loaded values that are still valid
+//   emit_access      MemoryEmitter: loads and stores (also emit_strided)
 //   emit_transposed  DelayedStores: stores that a flush transposes
 //   emit_expr        InstanceEmitter: an instance of a block
+//   emit_conditions, emit_op, emit_dot, emit_tile: functions for tests, operations, instructions
 //
 // Private to lower.cc.
 #pragma once
@@ -27,7 +28,7 @@ namespace kiln {
 
 class Emitter {
  public:
-  // Keeps references to the first three. The program is the decomposed one that was planned.
+  // Keeps references to program, plan and options. The program is the decomposed one that was planned.
   Emitter(const Program& program, const IndexPlan& plan, const LowerOptions& options, mlir::ModuleOp module);
 
   // Emits a function with `parameters`.
@@ -44,6 +45,7 @@ class Emitter {
   void EmitLeaf(const plan::Leaf& leaf);
   void EmitPrefetch(const plan::Prefetch& prefetch, absl::Span<const plan::Loop> over);
   void EmitCall(const plan::Call& call);
+  // Emits both sides of a condition, or only the first if the condition is null.
   void If(mlir::Value condition, llvm::function_ref<void()> holds,
           llvm::function_ref<void()> otherwise = nullptr);
 

@@ -1,4 +1,5 @@
-// Emits loads and stores: scalars, contiguous vectors and scattered lanes, with and without masks. Private to emit/.
+// Emits loads and stores: scalars, contiguous vectors and scattered lanes, with and without masks. Private to
+// emit/.
 #pragma once
 
 #include "backends/lower/emit/emit_buffers.h"
@@ -12,7 +13,7 @@ class MemoryEmitter {
  public:
   using Value = mlir::Value;
 
-  // Keeps references.
+  // Keeps references to both.
   MemoryEmitter(IndexEmitter& indices, BufferEmitter& buffers);
 
   CodeBuilder& code() { return code_; }
@@ -20,11 +21,11 @@ class MemoryEmitter {
   BufferEmitter& buffers() { return buffers_; }
   SharedLoads& loads() { return loads_; }
 
-  // `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some value on which
-  // no operation traps.
+  // Emits a load. `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some
+  // value on which no operation traps.
   Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
   void Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how = {});
-  // Stores what stores with this number have delayed.
+  // Emits the delayed stores with this number.
   void Flush(int number) { delayed_.Flush(number); }
 
  private:

@@ -1,10 +1,10 @@
-// Builds the code of a function at a place of its loop plan. Values that depend on no inner loop are computed once, at
-// the beginning of a level: the body of a loop that runs, or of the function.
+// Builds the code of a function at a place of its loop plan. Values that depend on no inner loop are computed
+// once, at the beginning of a level: the body of a loop that runs, or of the function.
 //
 //   CodeBuilder code(program, plan, options, module);
 //   code.InLevel(body, nullptr, [&] {
 //     const mlir::Value two = code.ConstantIndex(2);
-//     const mlir::Value twice = code.Hoist(1, key, [&] { return mlir::arith::MulIOp::create(code.b(), x, two); });
+//     const mlir::Value twice = code.Hoist(1, key, [&] { return arith::MulIOp::create(code.b(), x, two); });
 //   });
 //
 // Private to emit/.
@@ -24,7 +24,7 @@ class CodeBuilder {
  public:
   using Value = mlir::Value;
 
-  // Keeps references to the first three. The program is the decomposed one that was planned.
+  // Keeps references to program, plan and options. The program is the decomposed one that was planned.
   CodeBuilder(const Program& program, const IndexPlan& plan, const LowerOptions& options,
               mlir::ModuleOp module);
 
@@ -37,10 +37,12 @@ class CodeBuilder {
   IndexEvaluator& indices() { return context_.indices(); }
   int64_t lanes() const { return context_.lanes(); }
 
-  // Calls emit with one more level: what is hoisted there comes after `last`, or if it is null, first in the block.
+  // Calls emit with one more level: what is hoisted there comes after `last`, or if it is null, first in the
+  // block.
   void InLevel(mlir::Block* block, mlir::Operation* last, llvm::function_ref<void()> emit);
   int levels() const { return static_cast<int>(levels_.size()); }
-  // Emits a value once in a level, after the values that were hoisted there before. Keys start with a HoistedKind.
+  // Emits a value once in a level, after the values that were hoisted there before. Keys start with a
+  // HoistedKind.
   Value Hoist(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
 
   Value ConstantIndex(int64_t value);
@@ -53,7 +55,7 @@ class CodeBuilder {
  private:
   struct Level {
     mlir::Block* block = nullptr;
-    mlir::Operation* last = nullptr;             // the last hoisted one
+    mlir::Operation* last = nullptr;             // the operation that was hoisted last
     std::map<std::vector<int64_t>, Value> made;  // by key
   };
 

@@ -1,4 +1,5 @@
-// Emits conditions: of instances, and of all that is not bound yet. Private to emit/.
+// Emits tests of conditions: for one instance, and for all values of the loops that are not bound yet.
+// Private to emit/.
 #pragma once
 
 #include <optional>
@@ -16,18 +17,18 @@ struct ConditionTest {
 };
 ConditionTest TestOf(IndexEmitter& indices, int condition);
 
-// The tests that follow are null if they are known to hold.
+// Null stands for a test that is known to hold, here and below.
 mlir::Value And(CodeBuilder& code, mlir::Value a, mlir::Value b);
-// Tests the conditions for all that is not bound yet.
+// Emits the test that all conditions hold for every value of their rest (plan_context.h).
 mlir::Value HoldsForAll(IndexEmitter& indices, const std::vector<int>& conditions);
-// Tests 0 <= value + least and value + most < extent.
+// Emits the test 0 <= value + least and value + most < extent.
 mlir::Value InRange(IndexEmitter& indices, const IndexValue& value, int64_t extent, int64_t least,
                     int64_t most);
 
 // The number of iterations for which all conditions that end the loop may hold; null if nothing ends it.
 mlir::Value UpperBound(IndexEmitter& indices, const plan::Loop& loop);
 
-// Emits both sides of a condition, each a region for loads; null: it is known to hold.
+// Emits both sides of a condition, each a region for loads, or only the first if the condition is null.
 void EmitIf(CodeBuilder& code, SharedLoads& loads, mlir::Value condition, llvm::function_ref<void()> holds,
             llvm::function_ref<void()> otherwise = nullptr);
 

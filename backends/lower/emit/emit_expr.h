@@ -1,5 +1,5 @@
-// Emits an instance of a block: its expressions, its reduction, its stores. Values are scalars, or vectors with a lane
-// for each iteration of the vectorized loop. Private to emit/.
+// Emits an instance of a block: its expressions, its reduction, its stores. Values are scalars, or vectors
+// with a lane for each iteration of the vectorized loop. Private to emit/.
 //
 //   InstanceEmitter(memory, leaf).Emit(mask);
 #pragma once
@@ -13,10 +13,10 @@ namespace kiln {
 
 class InstanceEmitter {
  public:
-  // Keeps references. One object is for one instance.
+  // Keeps references to both. An object emits one instance.
   InstanceEmitter(MemoryEmitter& memory, const plan::Leaf& leaf);
 
-  // In the lanes of the mask; null: in all.
+  // Emits the instance for the lanes of the mask; null: for all lanes.
   void Emit(mlir::Value mask);
 
  private:

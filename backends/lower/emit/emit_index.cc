@@ -34,7 +34,7 @@ void IndexEmitter::SetLaneAtom(int lane_atom, Value value) {
   lane_atoms_[lane_atom] = value;
 }
 
-// Emits a digit or a swizzled address of `of`.
+// Emits an atom from the value `of` that it is computed from: a digit of `of`, or the swizzled address `of`.
 mlir::Value IndexEmitter::Apply(const AtomDefinition& definition, Value of,
                                 llvm::function_ref<Value(int64_t)> constant) {
   namespace arith = mlir::arith;

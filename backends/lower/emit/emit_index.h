@@ -1,5 +1,5 @@
-// Emits the values of indices. Each partial sum is computed once, in the body of the innermost loop that it depends on
-// (backends/lower/plan/index_evaluator.h). Private to emit/.
+// Emits the values of indices. Each partial sum is computed once, in the body of the innermost loop that it
+// depends on (backends/lower/plan/index_evaluator.h). Private to emit/.
 #pragma once
 
 #include <vector>
@@ -20,7 +20,7 @@ class IndexEmitter {
   IndexValue AddressOf(Id buffer, const IndexSum& address);
   Value Scalar(const IndexValue& value);  // of a value that is equal in all lanes
   Value Vector(const IndexValue& value);  // a vector of index
-  // Emits the atoms that were found since there were `before`: in this order, code has the fewest moves.
+  // Emits the atoms with numbers from `before` on. In this order, LLVM's code has the fewest moves.
   void EmitAtoms(int before);
   void SetAtom(int atom, Value value);
   void SetLaneAtom(int lane_atom, Value value);
@@ -32,7 +32,7 @@ class IndexEmitter {
 
   CodeBuilder& code_;
   mlir::ImplicitLocOpBuilder& b_;
-  std::vector<Value> atoms_, lane_atoms_;  // computed so far, by number
+  std::vector<Value> atoms_, lane_atoms_;  // by number: the values computed so far
 };
 
 }  // namespace kiln

@@ -1,4 +1,5 @@
-// Emits one operation of an expression: the table from Op to arith, math and vector operations. Private to emit/.
+// Emits one operation of an expression: the table from Op to arith, math and vector operations. Private to
+// emit/.
 #pragma once
 
 #include "backends/lower/emit/emit_code.h"

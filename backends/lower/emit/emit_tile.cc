@@ -11,7 +11,7 @@ namespace {
 
 namespace LLVM = mlir::LLVM;
 
-constexpr int64_t kRows = plan::kTileRows, kColumns = plan::kTileColumns, kRowBytes = 64;
+constexpr int64_t kRowBytes = 64;
 
 // Emits a request for the unit, which Linux grants to a process on demand, as a constructor of the shared
 // object. If the request fails, the first use of the unit ends the process.
@@ -53,7 +53,7 @@ class TileCall {
   Value Load(Id buffer, const Rows& rows);
   Value LoadSums();
   void StoreSums(Value sums);
-  Value Call(mlir::Type type, const char* intrinsic, mlir::ValueRange operands);
+  Value Call(mlir::Type type, llvm::StringRef intrinsic, mlir::ValueRange operands);
   Value Pointer(Id buffer, const Rows& rows);
   Value RowBytes(Id buffer, const Rows& rows);
   mlir::VectorType SumsAsVector();
@@ -80,8 +80,8 @@ TileCall::TileCall(MemoryEmitter& memory, const plan::TileOperands& operands)
       p_(code_.program()),
       tile_(operands),
       result_(p_.Accesses(p_.block(tile_.block).dests)[0].buffer),
-      whole_(code_.plan().buffers[result_].place == Memory::kAlloca && tile_.rows_c.apart == kColumns),
-      height_(Number(b_, kRows)),
+      whole_(code_.plan().buffers[result_].place == Memory::kAlloca && tile_.rows_c.apart == tile_.row->n),
+      height_(Number(b_, tile_.row->m)),
       width_(Number(b_, kRowBytes)) {}
 
 void TileCall::Emit() {
@@ -116,7 +116,7 @@ void TileCall::StoreSums(Value sums) {
 }
 
 // Emits a call of an LLVM intrinsic; returns null if it has no result.
-mlir::Value TileCall::Call(mlir::Type type, const char* intrinsic, mlir::ValueRange operands) {
+mlir::Value TileCall::Call(mlir::Type type, llvm::StringRef intrinsic, mlir::ValueRange operands) {
   const auto name = b_.getStringAttr(intrinsic);
   auto made = type ? LLVM::CallIntrinsicOp::create(b_, type, name, operands)
                    : LLVM::CallIntrinsicOp::create(b_, name, operands);
@@ -138,7 +138,7 @@ mlir::Value TileCall::RowBytes(Id buffer, const Rows& rows) {
 }
 
 mlir::VectorType TileCall::SumsAsVector() {
-  return mlir::VectorType::get({kRows * kColumns}, MemoryType(b_, p_.buffers[result_].dtype));
+  return mlir::VectorType::get({tile_.row->m * tile_.row->n}, MemoryType(b_, p_.buffers[result_].dtype));
 }
 
 mlir::Type TileCall::Unit() { return LLVM::LLVMX86AMXType::get(b_.getContext()); }

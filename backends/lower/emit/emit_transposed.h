@@ -19,12 +19,12 @@ struct DelayedStore {
 
 class DelayedStores {
  public:
-  // Keeps references.
+  // Keeps references to all arguments.
   DelayedStores(IndexEmitter& indices, BufferEmitter& buffers, SharedLoads& loads)
       : indices_(indices), buffers_(buffers), loads_(loads) {}
 
   void Add(DelayedStore store) { delayed_.push_back(std::move(store)); }
-  // Emits the stores with this number: neighbors together.
+  // Emits the stores with this number, those of neighbors together.
   void Flush(int number);
 
  private:
@@ -33,7 +33,7 @@ class DelayedStores {
   IndexEmitter& indices_;
   BufferEmitter& buffers_;
   SharedLoads& loads_;
-  std::vector<DelayedStore> delayed_;
+  std::vector<DelayedStore> delayed_;  // stores that wait for their flush
 };
 
 // Stores the lanes of a vector one by one, or in runs that are neighbors in memory.

@@ -1,4 +1,5 @@
-// Loaded values that are still valid. Loads of one address with no store between them are one load. Private to emit/.
+// Loaded values that are still valid. Two loads of an address with no store between them become one. Private
+// to emit/.
 #pragma once
 
 #include <map>
@@ -20,7 +21,7 @@ class SharedLoads {
   };
   static Key KeyOf(Id buffer, const IndexValue& at);
 
-  // Keeps references.
+  // Keeps references to both.
   SharedLoads(const Program& program, const IndexPlan& plan) : program_(program), plan_(plan) {}
 
   mlir::Value Find(const Key& key) const;  // null if it is not known
@@ -29,8 +30,8 @@ class SharedLoads {
   void Forget(Id buffer);
   // Calls emit for a region. What is loaded there is not known after it, nor is what stores there may change.
   void InRegion(llvm::function_ref<void()> emit);
-  // The same for the body of a loop: inside, only loads from inputs and constants remain known, because another
-  // iteration may store to other buffers.
+  // The same for the body of a loop: inside, only loads from inputs and constants remain known, because
+  // another iteration may store to other buffers.
   void InLoop(llvm::function_ref<void()> emit);
 
  private:

@@ -1,41 +1,16 @@
 #include "backends/lower/passes/calls.h"
 
-#include <algorithm>
-#include <iterator>
+#include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
-#include "lang/target/cpu_features.h"
 
 namespace kiln::plan {
 namespace {
 
-constexpr DotInstruction kDots[] = {
-    {"vnni.8x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.256"},
-    {"vnni.8x4.compute", "avxvnni", "llvm.x86.avx512.vpdpbusd.256"},
-    {"vnni.16x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.512"},
-    {"vnni.s8.8x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.256", true},
-    {"vnni.s8.8x4.compute", "avxvnni", "llvm.x86.avx512.vpdpbusd.256", true},
-    {"vnni.s8.16x4.compute", "avx512vnni", "llvm.x86.avx512.vpdpbusd.512", true},
-    {"bf16.16x2.compute", "avx512bf16", "llvm.x86.avx512bf16.dpbf16ps.512"},
-    {"f16.16x2.compute", "avx10.2", "llvm.x86.avx10.vdpphps.512"},
-    {"sdot.4x4.compute", "dotprod", "llvm.aarch64.neon.sdot"},
-    {"usdot.4x4.compute", "i8mm", "llvm.aarch64.neon.usdot"},
-};
-
-constexpr TileInstruction kTiles[] = {
-    {"amx.u8s8.compute", "amx-int8", "llvm.x86.tdpbusd.internal", 4},
-    {"amx.s8s8.compute", "amx-int8", "llvm.x86.tdpbssd.internal", 4},
-    {"amx.bf16.compute", "amx-bf16", "llvm.x86.tdpbf16ps.internal", 2},
-    {"amx.f16.compute", "amx-fp16", "llvm.x86.tdpfp16ps.internal", 2},
-};
-
-template <typename Rows>
-auto RowOf(const Rows& rows, const std::string& intrinsic, const std::string& features) {
-  const auto* row = std::find_if(std::begin(rows), std::end(rows), [&](const auto& r) {
-    return r.intrinsic == intrinsic && HasFeature(features, r.feature);
-  });
-  return row == std::end(rows) ? nullptr : row;
+const CpuInstruction* RowOf(const Call& call, const std::string& features, CpuInstruction::Kind kind) {
+  const CpuInstruction* row = FindCpuInstruction(call.intrinsic, features);
+  return row != nullptr && row->kind == kind ? row : nullptr;
 }
 
 Id OnlyChild(const Program& p, Id node) {
@@ -56,17 +31,18 @@ std::vector<int64_t> KeyOf(const IndexValue& value) {
 }
 
 // The address of the first row and the distance between rows; nothing if the elements have a stride that the unit
-// cannot read. `bind` binds the loops of one part of a row, its elements as lanes.
-std::optional<TileOperands::Rows> RowsOf(PlanContext& context, const IndexSum& address, int64_t parts,
-                                         int64_t stride,
+// cannot read. A row has `parts` elements in turn of each lane. `bind` binds the loops of one part, its elements as
+// lanes.
+std::optional<TileOperands::Rows> RowsOf(PlanContext& context, const IndexSum& address, int64_t count,
+                                         int64_t parts,
                                          absl::FunctionRef<void(int64_t row, int64_t part)> bind) {
   TileOperands::Rows rows;
   std::vector<int64_t> first;
-  for (int64_t row = 0; row < kTileRows; ++row) {
+  for (int64_t row = 0; row < count; ++row) {
     for (int64_t part = 0; part < parts; ++part) {
       bind(row, part);
       IndexValue at = context.indices().Eval(address);
-      if (!at.vectors.empty() || at.stride() != stride) return std::nullopt;
+      if (!at.vectors.empty() || at.stride() != parts) return std::nullopt;
       at = at.Uniform();
       if (row == 0 && part == 0) rows.first = at;
       if (row == 1 && part == 0) rows.apart = at.constant - rows.first.constant;
@@ -83,7 +59,7 @@ std::optional<TileOperands::Rows> RowsOf(PlanContext& context, const IndexSum& a
 
 std::optional<DotOperands> FindDot(PlanContext& context, const std::string& features, const Call& call) {
   const Program& p = context.program();
-  DotOperands found{.row = RowOf(kDots, call.intrinsic, features)};
+  DotOperands found{.row = RowOf(call, features, CpuInstruction::Kind::kDot)};
   if (found.row == nullptr) return std::nullopt;
   found.inner = OnlyChild(p, call.outer);
   found.block = found.inner == kNone ? kNone : OnlyChild(p, found.inner);
@@ -126,7 +102,7 @@ std::optional<DotOperands> FindDot(PlanContext& context, const std::string& feat
 
 std::optional<TileOperands> FindTile(PlanContext& context, const std::string& features, const Call& call) {
   const Program& p = context.program();
-  TileOperands found{.row = RowOf(kTiles, call.intrinsic, features)};
+  TileOperands found{.row = RowOf(call, features, CpuInstruction::Kind::kTile)};
   if (found.row == nullptr) return std::nullopt;
   const Id outer = call.outer, middle = OnlyChild(p, outer);
   const Id inner = middle == kNone ? kNone : OnlyChild(p, middle);
@@ -145,14 +121,14 @@ std::optional<TileOperands> FindTile(PlanContext& context, const std::string& fe
     indices.Bind(lane_loop, IndexValue::Lanes(lanes));
   };
   const BlockPlan& plan = context.plan().blocks.at(found.block);
-  const int64_t k = p.loop(middle).extent.Known(), together = found.row->together;
-  const auto rows_a = RowsOf(context, plan.addresses.at(found.a), 1, 1,
+  const int64_t m = found.row->m, n = found.row->n, k = found.row->k, together = found.row->interleave;
+  const auto rows_a = RowsOf(context, plan.addresses.at(found.a), m, 1,
                              [&](int64_t row, int64_t) { bind(outer, row, middle, k, inner); });
-  const auto rows_b = RowsOf(
-      context, plan.addresses.at(found.b), together, together,
-      [&](int64_t row, int64_t part) { bind(middle, row * together + part, inner, kTileColumns, outer); });
-  const auto rows_c = RowsOf(context, plan.dests[0], 1, 1,
-                             [&](int64_t row, int64_t) { bind(outer, row, inner, kTileColumns, middle); });
+  const auto rows_b =
+      RowsOf(context, plan.addresses.at(found.b), k / together, together,
+             [&](int64_t row, int64_t part) { bind(middle, row * together + part, inner, n, outer); });
+  const auto rows_c =
+      RowsOf(context, plan.dests[0], m, 1, [&](int64_t row, int64_t) { bind(outer, row, inner, n, middle); });
   for (const Id loop : {outer, middle, inner}) indices.Unbind(loop);
   if (!rows_a || !rows_b || !rows_c) return std::nullopt;
   found.rows_a = *rows_a;

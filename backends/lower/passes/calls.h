@@ -2,41 +2,30 @@
 // the machine fits them. The emitter finds the same operands where it emits the call.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "backends/lower/plan/plan_context.h"
+#include "lang/intrinsics/cpu_instructions.h"
 
 namespace kiln::plan {
 
-// C[j] += A[0] * B[j, 0] + A[1] * B[j, 1] + ...
-struct DotInstruction {
-  const char *intrinsic, *feature, *llvm;
-  bool moves_a = false;  // adds 128 to the bytes of A to make them unsigned
-};
-
-// A tile of C += a tile of A times a tile of B, in a matrix unit (AMX).
-struct TileInstruction {
-  const char *intrinsic, *feature, *llvm;
-  int64_t together;  // how many k of a column of B are neighbors
-};
-inline constexpr int64_t kTileRows = 16, kTileColumns = 16;
-
+// Of an instruction of the kind kDot.
 struct DotOperands {
-  const DotInstruction* row = nullptr;
+  const CpuInstruction* row = nullptr;
   Id inner = kNone, block = kNone;
   Id a = kNone, b = kNone;  // loads: A's are the same for each sum, B's differ
   int64_t products = 0, sums = 0;
   IndexValue at_a = {}, at_b = {};
 };
 
+// Of an instruction of the kind kTile.
 struct TileOperands {
   struct Rows {
     IndexValue first;
     int64_t apart = 0;  // elements from one row to the next
   };
-  const TileInstruction* row = nullptr;
+  const CpuInstruction* row = nullptr;
   Id block = kNone, a = kNone, b = kNone;
   Rows rows_a = {}, rows_b = {}, rows_c = {};
 };

@@ -9,9 +9,9 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMaxThreads = int64_t{1} << 20;                              // of a block
-constexpr int64_t kThreadsOf[] = {1, 32, 128, kMaxThreads};                    // by owner
-constexpr Owner kOwners[] = {Owner::kBlock, Owner::kWarpgroup, Owner::kWarp};  // of PlanSyncs
+constexpr int64_t kMaxThreads = int64_t{1} << 20;                              // per block
+constexpr int64_t kThreadsOf[] = {1, 32, 128, kMaxThreads};                    // by Owner
+constexpr Owner kOwners[] = {Owner::kBlock, Owner::kWarpgroup, Owner::kWarp};  // by position in PlanSyncs
 
 // True if a sync is between the two moments: one of the smallest warp, warpgroup or block that has both threads.
 bool IsBefore(const PlanThread& past, const PlanThread& now) {

@@ -31,10 +31,11 @@ func.func @net(%x: tensor<2x3xf32>, %w: tensor<4x3xf32> {kiln.constant}, %v: ten
 }
 )";
 
-constexpr char kCaller[] = R"(
+constexpr char kCaller[] =
+    "#include \"net.h\""
+    R"(
 #include <stdio.h>
 #include <stdlib.h>
-#include "net.h"
 int main(void) {
   float x[6], w[12], v[8], y[4];
   for (int i = 0; i < 6; ++i) x[i] = i - 2;

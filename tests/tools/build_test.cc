@@ -63,9 +63,9 @@ TEST(Build, ACProgramPreparesTheWeightsOnceAndCallsTheModel) {
   EXPECT_EQ(built.json()["tasks"][0]["schedule"], "untuned");
 
   folder.Write("use.c", kCaller);
-  const std::string line = absl::StrCat(
-      "cd ", folder.path(), " && cc -std=c11 -Wall -Wextra -Werror -include out/net.h use.c out/net.a",
-      " -lm -o use && ./use > said.txt");
+  const std::string line =
+      absl::StrCat("cd ", folder.path(), " && cc -std=c11 -Wall -Wextra -Werror -Iout use.c out/net.a",
+                   " -lm -o use && ./use > said.txt");
   ASSERT_EQ(std::system(line.c_str()), 0);
 
   float w[12], h[8], y[4] = {};

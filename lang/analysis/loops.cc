@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
@@ -103,7 +104,8 @@ bool ReadsBeside(const Program& p, Id buffer, Id loop) {
       }
       return false;
     };
-    if (std::all_of(written.begin(), written.end(), beside)) return true;
+    const auto holds_all = [&](const Region& region) { return IsDense(region) && Contains(region, read); };
+    if (absl::c_any_of(written, beside) && !absl::c_any_of(written, holds_all)) return true;
   }
   return false;
 }

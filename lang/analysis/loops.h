@@ -22,9 +22,9 @@ absl::Status CheckVectorizable(const Program& program, Id loop);
 // uses, instead of a private copy per iteration.
 absl::Status CheckShared(const Program& program, Id loop);
 
-// True if proven, for a buffer that is written below the loop: along a dimension whose index depends on the
-// loop, an iteration reads elements that it does not write itself, and so elements that other iterations
-// write.
+// True for a buffer that is written below the loop if an iteration reads elements that it does not write itself, and
+// so elements that other iterations write: along a dimension whose index depends on the loop, a read goes beyond what
+// a block writes, and no other block is known to write all that is read.
 bool ReadsBeside(const Program& program, Id buffer, Id loop);
 
 // True if parallel iterations of a loop may safely run the same instances of a block that writes the buffer:

@@ -210,16 +210,17 @@ std::vector<char> PreparedBuffers(const Program& program) {
   };
   for (const Id block : Blocks(program)) {
     const std::vector<Id> written = WrittenBuffers(program, block);
-    bool all = true;
+    bool all = true, any_given = false;
     int64_t most = 0;
     for (const Id b : ReadBuffers(program, block)) {
       if (absl::c_linear_search(written, b)) continue;
       all = all && is_constant(b);
+      any_given = any_given || program.buffers[b].data == kNone;
       most = std::max(most, ElementsOf(program, b));
     }
     for (const Id b : written) {
       const bool fits = program.buffers[b].role == Role::kTemporary && ElementsOf(program, b) <= most;
-      prepared[b] = prepared[b] != 0 && all && fits ? 1 : 0;
+      prepared[b] = prepared[b] != 0 && all && any_given && fits ? 1 : 0;
     }
   }
   std::vector<char> result;

@@ -38,9 +38,10 @@ struct Outlined {
 absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name,
                                  absl::Span<const char> prepared = {});
 
-// By buffer of an imported program: 1 if it is computed from constants alone, so that it can be computed once. All its
-// writers read constants or such buffers, at least one each, and it is no larger than the largest of them: what only
-// repeats a constant is left where it is used.
+// By buffer of an imported program: 1 if it is computed from constants that the caller passes, so that it can be
+// computed once. All its writers read constants or such buffers alone, and it is no larger than the largest of them:
+// what only repeats a constant is left where it is used. What is computed from constants with bytes stays in its task,
+// so that the task needs nothing for it.
 std::vector<char> PreparedBuffers(const Program& program);
 
 // A task and all places where it occurs.

@@ -139,6 +139,26 @@ TEST(Parallel, RefusesToReadWhatAnotherIterationWrites) {
   }
 }
 
+// An iteration overwrites a part of the row that the one before has written, and reads the whole row.
+TEST(Parallel, RefusesToReadWhatAnotherIterationWritesInPart) {
+  Schedule s = Scheduled(ParseProgram(R"(kiln.program v1
+program parts
+parameters A, B, Y
+buffer A: f32[8, 8] input
+buffer B: f32[8, 4] input
+buffer Y: f32[8, 8] output
+buffer T: f32[8, 8] temporary
+for i < 8 {
+  for j < 8 { block row { spatial a < 8 = i spatial c < 8 = j T[a, c] = A[a, c] } }
+  for k < 4 { block part { spatial a < 8 = i - 1 spatial c < 4 = k T[a, c] = B[a, c] } }
+  for l < 8 { block use { spatial a < 8 = i - 1 spatial c < 8 = l Y[a, c] = T[a, c] } }
+}
+)")
+                             .value());
+  s.Parallel(s.GetLoops(s.GetBlock("row"))[0]);
+  EXPECT_THAT(Message(s), HasSubstr("iterations of loop i read of T what other iterations write"));
+}
+
 // for u < 2: for i: for r: sum, where u feeds nothing.
 Program Repeated() {
   Program p = SumAndCopy();

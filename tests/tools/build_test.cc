@@ -60,7 +60,7 @@ TEST(Build, ACProgramPreparesTheWeightsOnceAndCallsTheModel) {
   ASSERT_EQ(built.exit_code, 0) << built.err;
   EXPECT_EQ(built.json()["symbol"], "net");
   EXPECT_EQ(built.json()["calls"], 3);  // two products, and the transposition in the prepare phase
-  EXPECT_EQ(built.json()["tasks"][0]["schedule"], "untuned");
+  EXPECT_EQ(built.json()["tasks"][0]["schedule"], "default");
 
   folder.Write("use.c", kCaller);
   const std::string line =

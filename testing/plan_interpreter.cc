@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/random.h"
 #include "lang/program/scalar.h"
@@ -97,6 +98,7 @@ class Runner {
       place_[PlanAxis(loop.axis)] = place;
     } else if (loop.run == plan::Run::kLanes) {
       lane_ = &value;
+      lane_loop_ = loop.loop;
       for (int64_t i = 0; i < count; i += lanes_) {
         lanes_ = std::min(loop.lanes, count - i);
         run(i);
@@ -217,18 +219,21 @@ class Runner {
     const Instance at{leaf, p_.block(leaf.block), plan_.blocks.at(leaf.block)};
     if (at.block.monoid != kNone && !at.block.accumulates && !leaf.starts.has_value())
       Fail(Describe(p_, at.leaf.block), " is a reduction that starts nowhere");
-    std::vector<std::vector<Scalar>> lanes(lanes_);  // values; none if the instance does not exist
+    // The values of each lane; none if the instance does not exist. Lanes that a reduction does not depend on are one.
+    const LoopUse use = lanes_ > 1 ? UseOf(p_, leaf.block, lane_loop_) : LoopUse();
+    const bool once = at.block.monoid != kNone && !use.spatial && !use.reduction;
+    std::vector<std::vector<Scalar>> lanes(once ? 1 : lanes_);
     for (std::vector<Scalar>& values : lanes) {
       if (Exists(at)) values = Evaluated(at.block.values, at);
       ++*lane_;
     }
-    *lane_ -= lanes_;
+    *lane_ -= std::ssize(lanes);
     std::set<int64_t> started;
     for (std::vector<Scalar>& values : lanes) {
       if (!values.empty()) Store(at, std::move(values), started);
       ++*lane_;
     }
-    *lane_ -= lanes_;
+    *lane_ -= std::ssize(lanes);
   }
   bool Exists(const Instance& at) const {
     return absl::c_all_of(at.plan.guards, [&](int condition) {
@@ -312,12 +317,12 @@ class Runner {
   PlanBlock* block_ = nullptr;
   PlanSyncs phase_ = {};
   PlanThread thread_;
-  PlanPlace place_ = {};                     // the numbers on the axes whose loops are not around
-  std::vector<int64_t> loops_;               // their values, by node
-  std::vector<std::optional<bool>> known_;   // by condition: the answer that the plan claims here
-  int64_t iterations_ = 0;                   // of parallel loops so far
-  int64_t no_lane_ = 0, *lane_ = &no_lane_;  // the value of the vectorized loop
-  int64_t lanes_ = 1;
+  PlanPlace place_ = {};                                 // the numbers on the axes whose loops are not around
+  std::vector<int64_t> loops_;                           // their values, by node
+  std::vector<std::optional<bool>> known_;               // by condition: the answer that the plan claims here
+  int64_t iterations_ = 0;                               // of parallel loops so far
+  int64_t no_lane_ = 0, *lane_ = &no_lane_, lanes_ = 1;  // the value of the vectorized loop, and its lanes
+  Id lane_loop_ = kNone;
 
   // Of the instance that runs.
   std::unordered_map<Id, int64_t> computed_;  // marks of gathers

@@ -13,13 +13,22 @@
 namespace kiln {
 namespace {
 
+// True if a loop around `loop` carries values of the buffer from one of its iterations to another.
+bool IsCarriedAround(const Program& p, Id buffer, Id loop) {
+  for (Id at = p.nodes[loop].parent; at != kNone; at = p.nodes[at].parent) {
+    if (p.IsLoop(at) && p.loop(at).extent.UpperBound() > 1 && ReadsBeside(p, buffer, at)) return true;
+  }
+  return false;
+}
+
 bool UsedOutside(const Program& p, Id buffer, Id loop) {
   if (p.buffers[buffer].role != Role::kTemporary) return true;
   if (KILN_DEFECT("parallel.used-outside")) return false;
   const std::vector<Id> blocks = Blocks(p);
-  return std::any_of(blocks.begin(), blocks.end(), [&](Id block) {
+  const bool outside = absl::c_any_of(blocks, [&](Id block) {
     return !IsAncestor(p, loop, block) && (Writes(p, block, buffer) || Reads(p, block, buffer));
   });
+  return outside || IsCarriedAround(p, buffer, loop);
 }
 
 // OK if the iterations of a loop are independent. reductions_too: the loop may feed reductions. shared: no

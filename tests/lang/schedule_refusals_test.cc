@@ -159,6 +159,26 @@ for i < 8 {
   EXPECT_THAT(Message(s), HasSubstr("iterations of loop i read of T what other iterations write"));
 }
 
+// Each j has the same elements of T, and a loop around carries them: no iteration of j can have its own copy.
+TEST(Parallel, RefusesWhatALoopAroundCarriesInElementsOfAllIterations) {
+  Schedule s = Scheduled(ParseProgram(R"(kiln.program v1
+program carried
+parameters A, Y
+buffer A: f32[8, 4] input
+buffer Y: f32[8, 4] output
+buffer T: f32[8] temporary
+for i < 8 {
+  for j < 4 {
+    block keep { spatial a < 8 = i T[a] = A[a, 0] }
+    block use { spatial a < 8 = i spatial c < 4 = j Y[a, c] = within((a - 1 < 8), T[a - 1], f32(0)) }
+  }
+}
+)")
+                             .value());
+  s.Parallel(s.GetLoops(s.GetBlock("use"))[1]);
+  EXPECT_THAT(Message(s), HasSubstr("writes T, which does not depend on loop j and is used outside of it"));
+}
+
 // for u < 2: for i: for r: sum, where u feeds nothing.
 Program Repeated() {
   Program p = SumAndCopy();

@@ -100,9 +100,10 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
   if (buffer.role == Role::kTemporary) {
     plan.crosses = plan.in_prepare && plan.in_main;
     const std::vector<Id> common = CommonPath(p, accesses);
+    const std::vector<Id> in_turns = InTurns(p, id, common);
     plan.per_iteration =
-        std::any_of(common.begin(), common.end(), [&](Id node) { return RunsOnThreads(p, node); });
-    for (const Id node : InTurns(p, id, common)) {
+        std::any_of(in_turns.begin(), in_turns.end(), [&](Id node) { return RunsOnThreads(p, node); });
+    for (const Id node : in_turns) {
       if (p.IsLoop(node)) outer.push_back(node);
     }
   }

@@ -220,8 +220,9 @@ class Writer {
       }
       for (const Location& at : call.prepared) arguments.push_back(prepare.At("%weights", at.offset));
       if (code.has_prepare) prepare.Call(absl::StrCat(code.symbol, "_prepare"), arguments);
+      if (!call.prepares) continue;
       for (const Location& at : call.workspaces) arguments.push_back(prepare.At(scratch, at.offset));
-      if (call.prepares) prepare.Call(code.symbol, arguments);
+      prepare.Call(code.symbol, arguments);
     }
     if (plan_.scratch_bytes > 0) prepare.Free(scratch);
     prepare.End();

@@ -1,4 +1,4 @@
-// Schedules for tasks of which nothing was measured: the best of many draws by an estimate of cycles
+// Schedules for tasks without a measurement: the best of many draws by an estimate of cycles
 // (search/features/cycle_estimate.h).
 //
 //   std::vector<DefaultTask> tasks;      // the tasks of a model, each once

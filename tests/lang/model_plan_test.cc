@@ -71,14 +71,18 @@ Program Residual() {
   return b.Finish();
 }
 
+std::vector<std::string> NamesOf(const std::vector<Task>& tasks) {
+  std::vector<std::string> names;
+  for (const Task& task : tasks) names.push_back(task.program.name);
+  return names;
+}
+
 TEST(PlanCalls, OrdersCallsAndKeepsWhatALaterCallReads) {
   const Program model = Residual();
   const std::vector<Task> tasks = ExtractTasks(model).value();
   const std::vector<TaskNeeds> needs(tasks.size(), {.workspaces = {100}});
   const ModelPlan plan = PlanCalls(model, tasks, needs).value();
-  std::vector<std::string> names;
-  for (const Task& task : tasks) names.push_back(task.program.name);
-  EXPECT_EQ(CallsText(model, plan, names),
+  EXPECT_EQ(CallsText(model, plan, NamesOf(tasks)),
             "call 0: net_dense1(x, w1, h1) workspace 100 at 512\n"
             "call 1: net_dense1(h1, w2, h2) workspace 100 at 1024\n"
             "call 2: net_dense3(h2, w3, h1, y) workspace 100 at 1024\n");
@@ -110,9 +114,7 @@ TEST(PlanCalls, WorkOnConstantsRunsOnceUnlessItOnlyRepeatsThem) {
   const Program model = WithWorkOnConstants();
   const std::vector<Task> tasks = ExtractAllTasks(model).value();
   const ModelPlan plan = PlanCalls(model, tasks, std::vector<TaskNeeds>(tasks.size())).value();
-  std::vector<std::string> names;
-  for (const Task& task : tasks) names.push_back(task.program.name);
-  EXPECT_EQ(CallsText(model, plan, names),
+  EXPECT_EQ(CallsText(model, plan, NamesOf(tasks)),
             "prepare 0: net_transpose(w, t)\n"
             "call 1: net_dense(x, t, s, scaled)\n"
             "call 2: net_dense2(scaled, v, y)\n");

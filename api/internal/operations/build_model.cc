@@ -249,7 +249,7 @@ class ModelBuild {
   ModelBuildOptions building_;
   std::optional<WeightsFile> weights_;
   std::vector<const WeightTensor*> given_;  // for each constant, in weights_
-  std::vector<Task> tasks_;                 // those of the input, then those that only serve the status
+  std::vector<Task> tasks_;                 // of ExtractAllTasks
   std::vector<ScheduledTask> scheduled_;    // by task
   std::vector<std::string> traces_;         // by task; empty if it has no record
   BuildReport report_;

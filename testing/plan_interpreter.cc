@@ -219,18 +219,16 @@ class Runner {
     const Instance at{leaf, p_.block(leaf.block), plan_.blocks.at(leaf.block)};
     if (at.block.monoid != kNone && !at.block.accumulates && !leaf.starts.has_value())
       Fail(Describe(p_, at.leaf.block), " is a reduction that starts nowhere");
-    // The values of each lane; none if the instance does not exist. Lanes that a reduction does not depend on are one.
-    const LoopUse use = lanes_ > 1 ? UseOf(p_, leaf.block, lane_loop_) : LoopUse();
-    const bool once = at.block.monoid != kNone && !use.spatial && !use.reduction;
-    std::vector<std::vector<Scalar>> lanes(once ? 1 : lanes_);
+    // The values of each lane; none if the instance does not exist.
+    std::vector<std::vector<Scalar>> lanes(lanes_);
     for (std::vector<Scalar>& values : lanes) {
       if (Exists(at)) values = Evaluated(at.block.values, at);
       ++*lane_;
     }
     *lane_ -= std::ssize(lanes);
-    std::set<int64_t> started;
+    std::set<int64_t> stored;
     for (std::vector<Scalar>& values : lanes) {
-      if (!values.empty()) Store(at, std::move(values), started);
+      if (!values.empty()) Store(at, std::move(values), stored);
       ++*lane_;
     }
     *lane_ -= std::ssize(lanes);
@@ -244,14 +242,15 @@ class Runner {
     });
   }
 
-  // Stores an instance's values, or for a reduction their combination with the elements. `started` holds the elements
-  // that lanes have started.
-  void Store(const Instance& at, std::vector<Scalar> values, std::set<int64_t>& started) {
+  // Stores an instance's values, or for a reduction their combination with the elements. `stored` holds the elements
+  // that lanes have stored. Lanes that no reduction variable depends on repeat an instance where they share elements.
+  void Store(const Instance& at, std::vector<Scalar> values, std::set<int64_t>& stored) {
     std::vector<std::pair<Id, int64_t>> dests;
     for (const Access& dest : p_.Accesses(at.block.dests))
       dests.push_back({dest.buffer, Value(at.plan.dests[dests.size()])});
-    const bool starts = at.leaf.starts == true && started.insert(dests[0].second).second;
-    const bool reduces = at.block.monoid != kNone;
+    const bool is_first = stored.insert(dests[0].second).second, reduces = at.block.monoid != kNone;
+    if (reduces && !is_first && !UseOf(p_, at.leaf.block, lane_loop_).reduction) return;
+    const bool starts = at.leaf.starts == true && is_first;
     if (reduces && !(starts && StartsNeutral(p_, at.block))) {
       const Monoid& monoid = p_.monoids[at.block.monoid];
       args_.clear();

@@ -12,6 +12,7 @@
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/values.h"
 #include "validator/validate.h"
 
 namespace kiln {
@@ -36,6 +37,36 @@ TEST(LoopPlan, ComputesWhatRandomProgramsDo) {
     ASSERT_EQ(*got, *wanted) << seed << "\n" << ToString(made.program) << ToString(made.program, made.plan);
   }
   EXPECT_GT(planned, 1000);
+}
+
+// Lanes 2*n and 2*n + 1 both compute sum[n]. Each adds each term to the value that was there before the lanes.
+TEST(LoopPlan, LanesThatShareAnElementAddATermOnce) {
+  const auto program = ParseProgram(R"(kiln.program v1
+program pairs
+parameters in, sum
+buffer in: i32[2, 3] input
+buffer sum: i32[2] output
+
+for i < 4 vectorized {
+  block zero {
+    spatial n < 2 = i/2
+    sum[n] = i32(0)
+  }
+  for r < 3 {
+    block sum {
+      spatial n < 2 = i/2
+      reduction r < 3 = r
+      sum[n] accumulate sum= in[n, r]
+    }
+  }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  const plan::Planned made = plan::PlanLoops(*program, {});
+  const std::vector<int32_t> in = {1, 10, 100, 2, 20, 200}, sum = {111, 222};
+  const auto got = RunPlan(made.program, made.plan, {BytesOfValues(in)}, {});
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_THAT(*got, testing::ElementsAre(BytesOfValues(sum)));
 }
 
 }  // namespace

@@ -73,7 +73,9 @@ absl::Status Reorder(Call& call) {
   Id outermost = wanted.front(), innermost = wanted.front();
   for (const Id loop : wanted) {
     if (given(loop) != 1) {
-      return absl::InvalidArgumentError(absl::StrCat("loop ", p.Text(p.loop(loop).name), " is given twice"));
+      // Not an invalid argument: with other decisions, two handles may name different loops.
+      return absl::FailedPreconditionError(
+          absl::StrCat("loop ", p.Text(p.loop(loop).name), " is given twice"));
     }
     if (IsAncestor(p, loop, outermost)) outermost = loop;
     if (IsAncestor(p, innermost, loop)) innermost = loop;

@@ -153,6 +153,15 @@ TEST(Reorder, RefusesToMoveARepetitionIntoAReduction) {
   EXPECT_THAT(Message(s), HasSubstr("may run an instance of block \"sum\" more than once"));
 }
 
+// Whether two handles name one loop can depend on decisions, so this is a refusal and not an invalid argument.
+TEST(Reorder, RefusesALoopThatIsGivenTwice) {
+  Schedule s = Scheduled(SumAndCopy());
+  const auto before = s.GetLoops(s.GetBlock("sum")), after = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({before[1], after[0], after[1]});
+  EXPECT_EQ(s.status().code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_THAT(Message(s), HasSubstr("is given twice"));
+}
+
 TEST(Reorder, MovesReductionsOutsideOfTheLoopsThatTheInstancesDependOn) {
   Schedule s = Scheduled(SumAndCopy());
   const auto loops = s.GetLoops(s.GetBlock("sum"));

@@ -89,6 +89,22 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
 
 }  // namespace
 
+absl::Status CheckMayLeave(const Program& p, Id block, const std::vector<Id>& producers, Id to) {
+  for (Id at = p.nodes[block].parent; p.IsLoop(at); at = p.nodes[at].parent) {
+    const LoopKind kind = p.loop(at).kind;
+    if (kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || IsAncestor(p, at, to)) continue;
+    for (const Id producer : producers) {
+      if (p.block(producer).monoid == kNone || !IsAncestor(p, at, producer) || TellsApart(p, producer, at))
+        continue;
+      return absl::FailedPreconditionError(
+          absl::StrCat("each iteration of loop ", p.Text(p.loop(at).name), ", which is ", ToString(kind),
+                       ", reduces in block \"", p.Text(p.block(producer).name), "\" for itself; block \"",
+                       p.Text(p.block(block).name), "\" cannot leave it"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 bool ReadsBeside(const Program& p, Id buffer, Id loop) {
   std::vector<Id> readers;
   std::vector<Region> written;

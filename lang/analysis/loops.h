@@ -22,6 +22,10 @@ absl::Status CheckVectorizable(const Program& program, Id loop);
 // uses, instead of a private copy per iteration.
 absl::Status CheckShared(const Program& program, Id loop);
 
+// OK if what the producers write may be read at the node `to`, and not only in the block. A reduction that the iterations
+// of a parallel loop repeat is private to each iteration, so its readers must stay inside the loop.
+absl::Status CheckMayLeave(const Program& program, Id block, const std::vector<Id>& producers, Id to);
+
 // True for a buffer that is written below the loop if an iteration reads elements that it does not write itself, and
 // so elements that other iterations write: along a dimension whose index depends on the loop, a read goes beyond what
 // a block writes, and no other block is known to write all that is read.

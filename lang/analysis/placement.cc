@@ -26,25 +26,6 @@ absl::Status CheckLeaf(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// A reduction that the iterations of a parallel loop repeat is private to each iteration, so its readers must
-// stay inside the loop.
-absl::Status CheckMayLeave(const Program& p, Id block, Id to) {
-  for (Id loop = p.nodes[block].parent; p.IsLoop(loop); loop = p.nodes[loop].parent) {
-    const LoopKind kind = p.loop(loop).kind;
-    if (kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || loop == to || IsAncestor(p, loop, to))
-      continue;
-    for (const Id producer : Producers(p, block)) {
-      if (p.block(producer).monoid == kNone || !IsAncestor(p, loop, producer) ||
-          TellsApart(p, producer, loop))
-        continue;
-      return No(absl::StrCat("each iteration of ", Describe(p, loop), ", which is ", ToString(kind),
-                             ", reduces in ", Describe(p, producer), " for itself; ", Describe(p, block),
-                             " cannot leave it"));
-    }
-  }
-  return absl::OkStatus();
-}
-
 // A block must not move before a block that writes what it reads.
 absl::Status CheckOrder(const Program& p, Id block) {
   for (const Id writer : Producers(p, block)) {
@@ -94,7 +75,7 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
       return No(absl::StrCat(Describe(p, at), " is vectorized; nothing can be moved below it"));
     }
   }
-  return CheckMayLeave(p, block, loop);
+  return CheckMayLeave(p, block, Producers(p, block), loop);
 }
 
 // Conditions that hold for every destination of a move.
@@ -431,7 +412,7 @@ absl::Status CheckComputeInline(const Program& program, Id block) {
     if (EnclosingBlock(program, consumer) != EnclosingBlock(program, block))
       return No("a reader is in another scope");
     if (GathersFrom(program, consumer, dest.buffer)) return No(Gathered(program, consumer, dest.buffer));
-    status = CheckMayLeave(program, block, consumer);
+    status = CheckMayLeave(program, block, Producers(program, block), consumer);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -49,6 +49,7 @@ absl::Status AccumulateAt(Call& call) {
       FactorReduction(p, block, [&](Id l) { return std::find(loops.begin(), at + 1, l) != at + 1; });
   if (!parts.ok()) return parts.status();
   status = CheckReaders(p, block, loop);
+  if (status.ok()) status = CheckStartMayLeave(p, block, loop);
   if (!status.ok()) return status;
   const absl::StatusOr<Storage> storage = StorageNamed(call.Text(0));
   if (!storage.ok()) return storage.status();

@@ -46,6 +46,8 @@ absl::Status Rfactor(Call& call) {
   const absl::Status once =
       CheckReducesOnce(p, block, {loops.begin() + static_cast<int64_t>(start), loops.end()});
   if (!once.ok()) return once;
+  const absl::Status leaves = CheckStartMayLeave(p, block, scope);
+  if (!leaves.ok()) return leaves;
   absl::StatusOr<std::vector<DimRange>> ranges = SpatialRanges(p, *parts, scope);
   if (!ranges.ok()) return ranges.status();
   ranges->push_back({IndexSum::Constant(0), p.loop(loop).extent.Known()});

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/guards.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/program/start.h"
 #include "lang/schedule/rewrite.h"
@@ -99,6 +101,14 @@ absl::StatusOr<Parts> FactorReduction(const Program& p, Id block,
   status = CheckBody(p, block, parts);
   if (!status.ok()) return status;
   return parts;
+}
+
+absl::Status CheckStartMayLeave(const Program& p, Id block, Id scope) {
+  std::vector<Id> producers = Producers(p, block);
+  std::erase_if(producers, [&](Id producer) {
+    return absl::c_none_of(WrittenBuffers(p, producer), [&](Id b) { return ReadsInitially(p, block, b); });
+  });
+  return CheckMayLeave(p, block, producers, scope);
 }
 
 absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Parts& parts, Id scope) {

@@ -27,6 +27,9 @@ struct Parts {
 absl::StatusOr<Parts> FactorReduction(const Program& program, Id block,
                                       const std::function<bool(Id loop)>& is_outer);
 
+// OK if the combining block may read at the end of `scope` what the reduction starts from (loops.h, CheckMayLeave).
+absl::Status CheckStartMayLeave(const Program& program, Id block, Id scope);
+
 // The range of each spatial iter that one iteration of `scope`, a node around the block, runs.
 // kFailedPrecondition if a range has gaps.
 absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& program, const Parts& parts, Id scope);

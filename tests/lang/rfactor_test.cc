@@ -186,5 +186,29 @@ TEST(Rfactor, RefusesAnAxisThatTheWorkspaceLacks) {
   }
 }
 
+// Each iteration of a parallel loop computes all of t for itself. What combines the partial results starts from t, so it
+// must stay inside the loop.
+TEST(Rfactor, KeepsWhatItStartsFromInsideAParallelLoop) {
+  Builder b("starts");
+  const Id A = b.Input("A", DType::kI32, {4, 4}), t = b.Temporary("t", DType::kI32, {4}),
+           B = b.Output("B", DType::kI32, {4});
+  const IndexSum i = b.Iter(0), r = b.Iter(1);
+  b.Reduce("make", {{"i", 4}, {"r", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {t, {i}},
+           b.Load(A, {i, r}));
+  b.Reduce("use", {{"i", 4}, {"r", 4, IterKind::kReduction}}, Monoid::Kind::kMax, {B, {i}},
+           b.Mul(b.Load(t, {r}), b.Load(A, {r, i})), b.Load(t, {i}));
+  Schedule s = Scheduled(b.Finish());
+  const Block use = s.GetBlock("use");
+  const auto loops = s.GetLoops(use);
+  const Loop inside = s.AddUnitLoop(loops[1]);
+  s.Parallel(loops[0]);
+  s.ComputeAt(s.GetBlock("make"), inside);
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.Rfactor(use, loops[1]);
+  EXPECT_THAT(s.status().message(),
+              HasSubstr("each iteration of loop i, which is parallel, reduces in block \"make\" "
+                        "for itself; block \"use\" cannot leave it"));
+}
+
 }  // namespace
 }  // namespace kiln

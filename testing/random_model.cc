@@ -1,6 +1,8 @@
 #include "testing/random_model.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -13,6 +15,15 @@ namespace {
 
 constexpr DType kF32 = DType::kF32;
 constexpr int64_t kRows = 4;
+constexpr int64_t kExact = int64_t{1} << 23;  // whole numbers up to this are exact in any order of a sum
+constexpr int64_t kMostGiven = 4, kMostWeight = 2 * kMostGiven;
+
+void AppendNumbers(Dice& dice, int64_t count, std::string& bytes) {
+  for (int64_t n = 0; n < count; ++n) {
+    const float value = static_cast<float>(dice.Below(2 * kMostGiven + 1) - kMostGiven);
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+}
 
 class Maker {
  public:
@@ -20,7 +31,7 @@ class Maker {
 
   Program Make() {
     const int inputs = 1 + Below(2), steps = 2 + Below(8);
-    for (int n = 0; n < inputs; ++n) AddValue(b_.Input(Name("x"), kF32, {kRows, Width()}));
+    for (int n = 0; n < inputs; ++n) AddValue(b_.Input(Name("x"), kF32, {kRows, Width()}), kMostGiven);
     if (dice_.Flip(0.2)) AddAssertion(values_[0]);
     for (int n = 0; n < steps; ++n) AddStep();
     b_.MakeOutput(values_.back().buffer);
@@ -35,6 +46,7 @@ class Maker {
   struct Value {
     Id buffer;
     int64_t width;
+    int64_t most;  // no element is larger, without its sign
     bool is_input, is_read = false;
   };
 
@@ -42,10 +54,10 @@ class Maker {
   int64_t Width() { return 1 + dice_.Below(9); }
   std::string Name(absl::string_view kind) { return absl::StrCat(kind, count_++); }
 
-  void AddValue(Id buffer) {
+  void AddValue(Id buffer, int64_t most) {
     const auto shape = b_.program().Dims(b_.program().buffers[buffer].shape);
     const bool is_input = b_.program().buffers[buffer].role != Role::kTemporary;
-    values_.push_back({buffer, shape[1].Known(), is_input});
+    values_.push_back({buffer, shape[1].Known(), most, is_input});
   }
 
   Value& Any() {
@@ -57,7 +69,7 @@ class Maker {
   Id Temporary(int64_t width) { return b_.Temporary(Name("t"), kF32, {kRows, width}); }
 
   void AddStep() {
-    switch (Below(5)) {
+    switch (Below(6)) {
       case 0:
       case 1:
         return AddDense();
@@ -65,22 +77,44 @@ class Maker {
         return AddSum();
       case 3:
         return AddConcatenation();
+      case 4:
+        return AddSlice();
       default:
         return AddNorm();
     }
   }
 
+  // A constant that the caller passes, or one with bytes.
+  Id AddConstant(int64_t rows, int64_t columns) {
+    std::string bytes;
+    if (dice_.Flip(0.3)) AppendNumbers(dice_, rows * columns, bytes);
+    return b_.Constant(Name("w"), kF32, {rows, columns}, std::move(bytes));
+  }
+
+  // The value, or one whose elements are cut off where sums would not be exact.
+  Value Small(const Value& from, int64_t factor) {
+    if (from.most * factor <= kExact) return from;
+    const Id out = Temporary(from.width);
+    b_.Compute(Name("clamp"), {{"i", kRows}, {"j", from.width}}, {out, {i_, j_}},
+               b_.Make(Op::kMax, kF32,
+                       b_.Make(Op::kMin, kF32, b_.Load(from.buffer, {i_, j_}), b_.Float(kF32, kMostGiven)),
+                       b_.Float(kF32, -kMostGiven)));
+    AddValue(out, kMostGiven);
+    values_.back().is_read = true;
+    return values_.back();
+  }
+
   // A product with a new constant, or with one that has the right shape; often with a rectifier.
   void AddDense() {
-    const Value from = Any();
+    const Value any = Any(), from = Small(any, kMostWeight * any.width);
+    const int64_t most = from.most * kMostWeight * from.width;
     const int64_t width = Width();
     Id weights = kNone;
     for (const auto& [id, rows, columns] : weights_) {
       if (rows == from.width && dice_.Flip(0.5)) weights = id;
     }
     if (weights == kNone) {
-      weights = dice_.Flip(0.3) ? AddTransposed(from.width, width)
-                                : b_.Constant(Name("w"), kF32, {from.width, width});
+      weights = dice_.Flip(0.3) ? AddTransposed(from.width, width) : AddConstant(from.width, width);
       weights_.push_back({weights, from.width, width});
     }
     const int64_t columns = b_.program().Dims(b_.program().buffers[weights].shape)[1].Known();
@@ -88,16 +122,16 @@ class Maker {
     b_.Reduce(Name("dense"), {{"i", kRows}, {"j", columns}, {"k", from.width, IterKind::kReduction}},
               Monoid::Kind::kSum, {sums, {i_, j_}},
               b_.Mul(b_.Load(from.buffer, {i_, k_}), b_.Load(weights, {k_, j_})));
-    if (dice_.Flip(0.3)) return AddValue(sums);
+    if (dice_.Flip(0.3)) return AddValue(sums, most);
     const Id out = Temporary(columns);
     b_.Compute(Name("relu"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
                b_.Make(Op::kMax, kF32, b_.Load(sums, {i_, j_}), b_.Float(kF32, 0)));
-    AddValue(out);
+    AddValue(out, most);
   }
 
   // Weights that are computed from a constant alone, in one step or two.
   Id AddTransposed(int64_t rows, int64_t columns) {
-    const Id given = b_.Constant(Name("w"), kF32, {columns, rows});
+    const Id given = AddConstant(columns, rows);
     Id out = b_.Temporary(Name("wt"), kF32, {rows, columns});
     b_.Compute(Name("transpose"), {{"i", rows}, {"j", columns}}, {out, {i_, j_}}, b_.Load(given, {j_, i_}));
     if (dice_.Flip(0.5)) return out;
@@ -109,17 +143,19 @@ class Maker {
 
   // The sum of two values of one width: a residual.
   void AddSum() {
-    const Value a = Any();
+    const Value a = Small(Any(), 2);
     Id other = a.buffer;
+    int64_t most = 2 * a.most;
     for (Value& value : values_) {
-      if (value.width != a.width || !dice_.Flip(0.7)) continue;
+      if (value.width != a.width || value.most > kExact / 2 || !dice_.Flip(0.7)) continue;
       other = value.buffer;
+      most = a.most + value.most;
       value.is_read = true;
     }
     const Id out = Temporary(a.width);
     b_.Compute(Name("add"), {{"i", kRows}, {"j", a.width}}, {out, {i_, j_}},
                b_.Add(b_.Load(a.buffer, {i_, j_}), b_.Load(other, {i_, j_})));
-    AddValue(out);
+    AddValue(out, most);
   }
 
   // Two values side by side, each written by a block of its own.
@@ -129,18 +165,31 @@ class Maker {
     b_.Compute(Name("left"), {{"i", kRows}, {"j", a.width}}, {out, {i_, j_}}, b_.Load(a.buffer, {i_, j_}));
     b_.Compute(Name("right"), {{"i", kRows}, {"j", c.width}}, {out, {i_, j_ + IndexSum::Constant(a.width)}},
                b_.Load(c.buffer, {i_, j_}));
-    AddValue(out);
+    AddValue(out, std::max(a.most, c.most));
+  }
+
+  // Some columns, one after another or each second one, as they are or doubled.
+  void AddSlice() {
+    const Value from = Small(Any(), 2);
+    const int64_t step = from.width > 2 && dice_.Flip(0.3) ? 2 : 1,
+                  width = 1 + dice_.Below((from.width + step - 1) / step);
+    const int64_t first = dice_.Below(from.width - (width - 1) * step);
+    const Id out = Temporary(width);
+    const Id value = b_.Load(from.buffer, {i_, j_ * step + IndexSum::Constant(first)});
+    b_.Compute(Name("slice"), {{"i", kRows}, {"j", width}}, {out, {i_, j_}},
+               dice_.Flip(0.5) ? value : b_.Add(value, value));
+    AddValue(out, 2 * from.most);
   }
 
   // Each row minus its greatest element.
   void AddNorm() {
-    const Value from = Any();
+    const Value from = Small(Any(), 2);
     const Id most = b_.Temporary(Name("m"), kF32, {kRows}), out = Temporary(from.width);
     b_.Reduce(Name("max"), {{"i", kRows}, {"j", from.width, IterKind::kReduction}}, Monoid::Kind::kMax,
               {most, {i_}}, b_.Load(from.buffer, {i_, j_}));
     b_.Compute(Name("sub"), {{"i", kRows}, {"j", from.width}}, {out, {i_, j_}},
                b_.Make(Op::kSub, kF32, b_.Load(from.buffer, {i_, j_}), b_.Load(most, {i_})));
-    AddValue(out);
+    AddValue(out, 2 * from.most);
   }
 
   // The first column is below 3 everywhere.
@@ -177,11 +226,7 @@ std::vector<std::string> RandomModelInputs(const Program& model, uint64_t seed) 
   std::vector<std::string> inputs;
   for (const Id id : model.parameters) {
     if (!IsGiven(model.buffers[id].role)) continue;
-    std::string& bytes = inputs.emplace_back();
-    for (int64_t n = 0; n < ElementsOf(model, id); ++n) {
-      const float value = static_cast<float>(dice.Below(9)) - 4;
-      bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-    }
+    AppendNumbers(dice, ElementsOf(model, id), inputs.emplace_back());
   }
   return inputs;
 }

@@ -1,5 +1,5 @@
-// Random small models: several tasks, residual sums, concatenations, constants that tasks share or that are computed from others, several results, and
-// sometimes an assertion.
+// Random small models: several tasks, residual sums, concatenations, slices, constants of the caller and with bytes,
+// that tasks share or that are computed from others, several results, and sometimes an assertion.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace kiln {
 
-// The same seed gives the same model. Constants have no bytes: they are parameters.
+// The same seed gives the same model. All numbers are whole and so small that sums are exact in any order.
 Program RandomModel(uint64_t seed);
 
-// The bytes of each input and constant of a model of f32, in order: small whole numbers, for which sums are exact.
+// The bytes of each input and constant of the caller, in order.
 std::vector<std::string> RandomModelInputs(const Program& model, uint64_t seed);
 
 }  // namespace kiln

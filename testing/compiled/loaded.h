@@ -27,8 +27,8 @@ class Loaded {
     if (write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
       return absl::InternalError("memfd");
     // The file stays open while it is loaded, because dlopen takes a path that it knows for the library
-    // already loaded.
-    void* handle = dlopen(absl::StrCat("/proc/self/fd/", file).c_str(), RTLD_NOW | RTLD_LOCAL);
+    // already loaded. A library with a thread pool is loaded for ever.
+    void* handle = dlopen(PathOf(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) return Loaded(handle, file);
     close(file);
     return absl::InternalError(dlerror());
@@ -42,8 +42,12 @@ class Loaded {
  private:
   struct Close {
     int file;
-    void operator()(void* handle) const { dlclose(handle), close(file); }
+    void operator()(void* handle) const {
+      dlclose(handle);
+      if (dlopen(PathOf(file).c_str(), RTLD_NOW | RTLD_NOLOAD) == nullptr) close(file);
+    }
   };
+  static std::string PathOf(int file) { return absl::StrCat("/proc/self/fd/", file); }
   Loaded(void* handle, int file) : handle_(handle, Close{file}) {}
   std::unique_ptr<void, Close> handle_;
 };

@@ -3,30 +3,20 @@
 // Applies random steps of every primitive to random programs and compiles those that the validator accepts,
 // until N have run. Each element must be equal to the interpreter's. The data are small integers, so that
 // floats are exact in any order. Parallel loops run on two threads, two neighboring iterations at the same
-// time. Chunks of seeds run in separate processes, and a crash is reported with its seed. With a file of
-// results, each chunk is appended when it is done, and the same command resumes.
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
+// time (tests/support/forked_chunks.h).
 
 #include <atomic>
-#include <cstdio>
 #include <cstring>
 #include <iterator>
-#include <map>
-#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
 #include <thread>
 
-#include "CLI/CLI.hpp"
 #include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/clock.h"
 #include "backends/runner/kiln_pool.h"
-#include "fmt/format.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
@@ -36,8 +26,8 @@
 #include "lang/text/text.h"
 #include "testing/compiled/run_program.h"
 #include "testing/random_program.h"
+#include "tests/support/forked_chunks.h"
 #include "tests/support/random_steps.h"
-#include "tests/support/summary.h"
 #include "validator/validate.h"
 
 // Replaces the thread pool, which would run such short loops on the caller alone. Iterations 2n and 2n + 1
@@ -63,29 +53,13 @@ void kiln_parallel_for(int /*threads*/, int64_t total, int64_t /*chunk*/,
 namespace kiln {
 namespace {
 
-constexpr uint64_t kChunk = 50;     // seeds of a chunk
 constexpr size_t kParameters = 12;  // programs with more parameters are not called
 constexpr double kMinShare = 0.08;  // share of the seeds whose program must run
 
 constexpr const char* kClasses[] = {"vectorized", "unrolled", "parallel", "pipelined",
                                     "prepared",   "left-out", "shared"};
 
-// Progress of a chunk, in memory shared with the process that runs it.
-struct Progress {
-  uint64_t seed = 0;
-  int ran = 0;
-  int of_class[std::size(kClasses)] = {};
-  bool failed = false;
-};
-
-// The result of a seed: nothing to run, success, or an error message.
-struct Ran {
-  bool ran = false;
-  std::string wrong = {};
-  bool of_class[std::size(kClasses)] = {};
-};
-
-void Classify(const Program& p, Ran& ran) {
+void Classify(const Program& p, SeedResult& ran) {
   constexpr LoopKind kKinds[] = {LoopKind::kVectorized, LoopKind::kUnrolled, LoopKind::kParallel,
                                  LoopKind::kPipelined};
   for (const Id loop : LoopsBelow(p, kRoot)) {
@@ -165,7 +139,7 @@ LowerOptions DrawLowering(uint64_t seed) {
   return lowering;
 }
 
-Ran RunSeed(uint64_t seed) {
+SeedResult RunSeed(uint64_t seed) {
   RandomDice dice(Engine({seed, 78}));
   State state;
   state.program = RandomProgram(dice, {.types = true});
@@ -189,8 +163,8 @@ Ran RunSeed(uint64_t seed) {
   if (!Validate(p, Target()).ok) return {};
   LowerOptions lowering = DrawLowering(seed);
   const auto told = [&](absl::string_view what) {
-    return Ran{true, absl::StrCat(what, ", without \"", lowering.policies.WithoutText(), "\"\n", steps,
-                                  ToString(p))};
+    return SeedResult{true, absl::StrCat(what, ", without \"", lowering.policies.WithoutText(), "\"\n", steps,
+                                         ToString(p))};
   };
   std::vector<size_t> prepared;
   std::ostringstream passes;
@@ -219,122 +193,22 @@ Ran RunSeed(uint64_t seed) {
         Difference(type, buffers[i].data(), wanted[output++], either_zero.count(p.parameters[i]) != 0);
     if (!difference.empty()) return told(absl::StrCat("parameter ", i, ": ", difference));
   }
-  Ran ran{true};
+  SeedResult ran{true};
   Classify(p, ran);
   ran.of_class[std::size(kClasses) - 1] = absl::StrContains(passes.str(), ", in the memory of ");
   return ran;
 }
 
-[[noreturn]] void RunChunk(uint64_t first, Progress* progress) {
-  for (uint64_t seed = first; seed < first + kChunk; ++seed) {
-    progress->seed = seed;
-    const Ran result = RunSeed(seed);
-    progress->ran += result.ran;
-    for (size_t c = 0; c < std::size(kClasses); ++c) progress->of_class[c] += result.of_class[c];
-    if (result.wrong.empty()) continue;
-    fmt::print("seed {}: {}\n", seed, result.wrong);
-    std::fflush(stdout);
-    progress->failed = true;
-  }
-  _exit(0);
-}
-
-struct Options {
-  int programs = 500, processes = 2;
-  uint64_t seed = 1;
-  RunFiles files;
-};
-
-class Fuzzer {
- public:
-  explicit Fuzzer(const Options& options) : options_(options) {}
-
-  int Run() {
-    for (const Json& chunk : ReadChunks(options_.files)) {
-      if (done_.insert(chunk.value("first", uint64_t{0})).second) AddNumbers(chunk["found"], found_);
-    }
-    for (uint64_t first = options_.seed;
-         (Count("programs") < options_.programs || !running_.empty()) && failures_ < 5;) {
-      if (Count("programs") >= options_.programs || static_cast<int>(running_.size()) >= options_.processes) {
-        Wait();
-      } else {
-        if (done_.count(first) == 0) Start(first);
-        first += kChunk;
-      }
-    }
-    while (!running_.empty()) Wait();
-    const double seconds = found_.value("seconds", 0.0);
-    fmt::print("{} programs of {} seeds ran, {} failures, {:.1f} s of a process\n", Count("programs"),
-               Count("seeds"), failures_, seconds);
-    Json summary = {{"failures", failures_}, {"processes", options_.processes}};
-    summary.update(found_);
-    WriteSummary(options_.files, "compiled programs", summary);
-    const double least = kMinShare * static_cast<double>(Count("seeds"));
-    return failures_ == 0 && static_cast<double>(Count("programs")) >= least ? 0 : 1;
-  }
-
- private:
-  struct Chunk {
-    uint64_t first;
-    Progress* progress;
-    absl::Time begin;
-  };
-
-  int64_t Count(const char* what) const { return found_.value(what, int64_t{0}); }
-
-  void Start(uint64_t first) {
-    void* shared = mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    auto* progress = new (shared) Progress;
-    std::fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) RunChunk(first, progress);
-    running_[child] = {first, progress, absl::Now()};
-  }
-
-  void Wait() {
-    int status = 0;
-    const pid_t child = wait(&status);
-    const Chunk chunk = running_.at(child);
-    running_.erase(child);
-    const bool crashed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
-    if (crashed) fmt::print("seed {}: crashed, status {}\n", chunk.progress->seed, status);
-    failures_ += crashed || chunk.progress->failed;
-    Json classes;
-    for (size_t c = 0; c < std::size(kClasses); ++c) classes[kClasses[c]] = chunk.progress->of_class[c];
-    const Json found = {{"programs", chunk.progress->ran},
-                        {"seeds", kChunk},
-                        {"seconds", absl::ToDoubleSeconds(absl::Now() - chunk.begin)},
-                        {"classes", classes}};
-    AddNumbers(found, found_);
-    if (!crashed)
-      AppendChunk(options_.files,
-                  {{"first", chunk.first}, {"failures", int{chunk.progress->failed}}, {"found", found}});
-    munmap(chunk.progress, sizeof(Progress));
-  }
-
-  const Options options_;
-  std::set<uint64_t> done_;  // first seeds of the chunks that are done
-  std::map<pid_t, Chunk> running_;
-  int failures_ = 0;
-  Json found_ = Json::object();  // the sums of the results of all chunks
-};
-
-int Main(int argc, char** argv) {
-  Options options;
-  CLI::App app("Compiled random programs beside the interpreter", "kiln_lower_fuzz");
-  app.add_option("--programs", options.programs, "Until so many ran")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--seed", options.seed, "The first")->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--processes", options.processes)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--results", options.files.results, "Lines of JSON, one for each chunk that was done");
-  app.add_option("--summary", options.files.summary, "What was found in all, as JSON");
-  app.add_option("--commit", options.files.commit, "Of the sources, for the summary");
-  CLI11_PARSE(app, argc, argv);
-  return Fuzzer(options).Run();
-}
-
 }  // namespace
 }  // namespace kiln
 
-int main(int argc, char** argv) { return kiln::Main(argc, argv); }
+int main(int argc, char** argv) {
+  return kiln::RunForkedChunks(argc, argv,
+                               {.program = "kiln_lower_fuzz",
+                                .about = "Compiled random programs beside the interpreter",
+                                .things = "programs",
+                                .run = "compiled programs",
+                                .classes = {std::begin(kiln::kClasses), std::end(kiln::kClasses)},
+                                .least_share = kiln::kMinShare,
+                                .run_seed = kiln::RunSeed});
+}

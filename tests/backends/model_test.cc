@@ -1,21 +1,16 @@
 // Whole models, compiled: what one library computes, and that it needs nothing but the memory of its caller.
 #include <gmock/gmock.h>
 
-#include <cstring>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/archive.h"
-#include "backends/model/compile_model.h"
-#include "lang/graph/outline.h"
 #include "lang/program/builder.h"
-#include "lang/program/layout.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
-#include "testing/compiled/run_program.h"
+#include "tests/backends/built_model.h"
 #include "testing/random_model.h"
 #include "tests/backends/workers.h"
-#include "validator/model/check_model_plan.h"
 
 namespace kiln {
 namespace {
@@ -28,45 +23,6 @@ BuilderPool& Builders() {
   return *pool;
 }
 
-// A model as a loaded library.
-struct BuiltModel {
-  Program model;
-  ModelPlan plan;
-  Loaded library;
-};
-
-absl::StatusOr<BuiltModel> BuildModel(Program model) {
-  const std::vector<Task> tasks = ExtractAllTasks(model).value();
-  std::vector<ScheduledTask> scheduled;
-  for (const Task& task : tasks) scheduled.push_back({.program = task.program});
-  auto code = CompileTasks(scheduled, "net", Builders());
-  if (!code.ok()) return code.status();
-  auto plan = PlanCalls(model, tasks, code->needs);
-  if (!plan.ok()) return plan.status();
-  if (auto checked = CheckModelPlan(model, *plan); !checked.ok()) return checked.status();
-  auto library = LinkModel(model, *plan, *code, "net", Builders());
-  if (!library.ok()) return library.status();
-  auto loaded = Loaded::FromBytes(library->shared_object);
-  if (!loaded.ok()) return loaded.status();
-  return BuiltModel{std::move(model), *std::move(plan), *std::move(loaded)};
-}
-
-using ByTable = int(void* const*);
-
-// Memory of the caller, filled with bytes that are NaN as floats, with a guard behind it.
-class Guarded {
- public:
-  explicit Guarded(int64_t bytes) : bytes_(bytes), memory_(bytes + kGuard, '\xff') {}
-  char* data() { return &memory_[0]; }
-  bool IsWhole() { return std::string(data() + bytes_, kGuard) == std::string(kGuard, '\xff'); }
-  std::string Text() { return {data(), static_cast<size_t>(bytes_)}; }
-
- private:
-  static constexpr int64_t kGuard = 256;
-  int64_t bytes_;
-  Array<char> memory_;
-};
-
 struct Result {
   int status = 0;
   std::vector<std::string> outputs;
@@ -74,35 +30,16 @@ struct Result {
 
 // Prepares and runs the model once with memory of its own.
 Result RunOnce(const BuiltModel& built, const std::vector<std::string>& inputs) {
-  const Program& p = built.model;
-  std::vector<std::unique_ptr<Guarded>> memory;
-  std::vector<void*> table;
-  const auto add = [&](int64_t bytes) {
-    memory.push_back(std::make_unique<Guarded>(bytes));
-    table.push_back(memory.back()->data());
-  };
-  size_t next = 0;
-  for (const Id id : p.parameters) {
-    add(BytesOf(p, id));
-    if (IsGiven(p.buffers[id].role))
-      std::memcpy(table.back(), inputs[next].data(), inputs[next].size()), ++next;
-  }
-  add(built.plan.weights_bytes);
-  add(built.plan.arena_bytes);
-  EXPECT_EQ(built.library.Get<ByTable>("net_prepare_by_table")(table.data()), 0);
-  Result result;
-  result.status = built.library.Get<ByTable>("net_by_table")(table.data());
-  for (size_t n = 0; n < memory.size(); ++n) {
-    EXPECT_TRUE(memory[n]->IsWhole()) << "array " << n;
-    if (n < p.parameters.size() && p.buffers[p.parameters[n]].role == Role::kOutput)
-      result.outputs.push_back(memory[n]->Text());
-  }
-  return result;
+  ModelMemory memory(built, inputs);
+  EXPECT_EQ(memory.Prepare(), 0);
+  const int status = memory.Run();
+  EXPECT_TRUE(memory.IsWhole());
+  return {status, memory.Outputs()};
 }
 
 TEST(Model, RandomModelsComputeWhatTheInterpreterComputes) {
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    const auto built = BuildModel(RandomModel(seed));
+    const auto built = BuildModel(RandomModel(seed), Builders());
     ASSERT_TRUE(built.ok()) << "seed " << seed << ": " << built.status();
     const std::vector<std::string> inputs = RandomModelInputs(built->model, seed);
     const auto wanted = kiln::Run(built->model, inputs);
@@ -115,7 +52,7 @@ TEST(Model, RandomModelsComputeWhatTheInterpreterComputes) {
 }
 
 TEST(Model, TwoCallersAtOnceNeedTwoArenasAndOneSetOfWeights) {
-  const auto built = BuildModel(RandomModel(7)).value();
+  const auto built = BuildModel(RandomModel(7), Builders()).value();
   const std::vector<std::string> inputs = RandomModelInputs(built.model, 7);
   const Result wanted = RunOnce(built, inputs);
   std::vector<std::thread> callers;
@@ -158,7 +95,7 @@ TEST(Model, TakesTheMemoryOfItsTemporariesFromTheArena) {
   const TaskObjects code = CompileTasks(scheduled, "net", Builders()).value();
   for (const std::string& object : code.objects) EXPECT_THAT(object, Not(HasSubstr("malloc")));
 
-  const BuiltModel built = BuildModel(model).value();
+  const BuiltModel built = BuildModel(model, Builders()).value();
 
   // Both 2 MiB arrays of the first call are alive at once.
   EXPECT_GE(built.plan.arena_bytes, 2 * 512 * 1024 * 4);

@@ -105,11 +105,12 @@ class Job {
 
   Hash128 Key() const {
     const MachineTarget& machine = codegen_->machine();
-    std::string key = absl::StrCat(
-        BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|", request_.contract, "|",
-        request_.policies.switched, "|", request_.alignment, "|", request_.lifts_allocations, "|",
-        request_.stands_alone, "|", request_.table_above, "|", machine.triple, "|", machine.cpu, "|",
-        machine.features, "|", machine.vector_bytes, "|", machine.l2_bytes);
+    std::string key =
+        absl::StrCat(BuilderIdentity(), "|", ToString(HashOf(program_)), "|", request_.symbol, "|",
+                     request_.contract, "|", request_.policies.switched, "|", request_.alignment, "|",
+                     request_.lifts_allocations ? request_.pieces : 0, "|", request_.stands_alone, "|",
+                     request_.table_above, "|", machine.triple, "|", machine.cpu, "|", machine.features, "|",
+                     machine.vector_bytes, "|", machine.l2_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
   }
@@ -155,7 +156,8 @@ class Job {
     if (printing()) options.print_after_all = &passes_;
     auto module = Lower(program_, Context(), options);
     if (module.ok()) NotePrepared(**module);
-    if (module.ok() && request_.lifts_allocations) workspaces_ = LiftAllocations(**module, program_.name);
+    if (module.ok() && request_.lifts_allocations)
+      workspaces_ = LiftAllocations(**module, program_.name, request_.pieces);
     return module;
   }
 

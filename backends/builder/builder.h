@@ -49,6 +49,8 @@ struct BuildRequest {
   // True: the caller gives the memory of temporaries: after the prepared ones come parameters, one for each of
   // BuildResult::workspaces. SYMBOL_prepare does not take them.
   bool lifts_allocations = false;
+  // With lifts_allocations: on how many threads loops run whose iterations have temporaries of their own (2 to 64).
+  int pieces = 8;
   int alignment = 64;  // in bytes, promised by callers for every pointer; 1: no promise
   // True: a shared object contains the thread pool for parallel loops and names its libraries. False: it uses
   // those of the process that loads it.

@@ -55,7 +55,67 @@ constexpr char kFork[] = R"(
     llvm.return
   })";
 
+// The functions of loops whose iterations have memory in the caller's arena: pieces of arrays, one for each thread.
+// A bit of the mask says that a thread has the piece. There are as many pieces as threads, so one is always free.
+constexpr char kPieces[] = R"(
+  llvm.func internal @NAME.fork_pieces(%total: i64, %body: !llvm.ptr, %args: !llvm.ptr, %pieces: i32) {
+    %at = llvm.mlir.addressof @NAME.threads : !llvm.ptr
+    %wanted = llvm.load %at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+    %threads = llvm.intr.smin(%wanted, %pieces) : (i32, i32) -> i32
+    %pool = llvm.mlir.addressof @kiln_parallel_for : !llvm.ptr
+    %null = llvm.mlir.zero : !llvm.ptr
+    %there = llvm.icmp "ne" %pool, %null : !llvm.ptr
+    %zero = llvm.mlir.constant(0 : i64) : i64
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %one32 = llvm.mlir.constant(1 : i32) : i32
+    %several = llvm.icmp "sgt" %threads, %one32 : i32
+    %both = llvm.and %there, %several : i1
+    llvm.cond_br %both, ^threads, ^alone
+  ^threads:
+    llvm.call @kiln_parallel_for(%threads, %total, %one, %body, %args) : (i32, i64, i64, !llvm.ptr, !llvm.ptr) -> ()
+    llvm.return
+  ^alone:
+    llvm.call %body(%zero, %total, %args) : !llvm.ptr, (i64, i64, !llvm.ptr) -> ()
+    llvm.return
+  }
+  llvm.func internal @NAME.take_piece(%mask: !llvm.ptr) -> i64 {
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %all = llvm.mlir.constant(-1 : i64) : i64
+    %first = llvm.load %mask atomic monotonic {alignment = 8 : i64} : !llvm.ptr -> i64
+    llvm.br ^try(%first : i64)
+  ^try(%old: i64):
+    %free = llvm.xor %old, %all : i64
+    %piece = "llvm.intr.cttz"(%free) <{is_zero_poison = false}> : (i64) -> i64
+    %bit = llvm.shl %one, %piece : i64
+    %new = llvm.or %old, %bit : i64
+    %result = llvm.cmpxchg weak %mask, %old, %new acquire monotonic {alignment = 8 : i64} : !llvm.ptr, i64
+    %now = llvm.extractvalue %result[0] : !llvm.struct<(i64, i1)>
+    %done = llvm.extractvalue %result[1] : !llvm.struct<(i64, i1)>
+    llvm.cond_br %done, ^end, ^try(%now : i64)
+  ^end:
+    llvm.return %piece : i64
+  }
+  llvm.func internal @NAME.give_piece(%mask: !llvm.ptr, %piece: i64) {
+    %one = llvm.mlir.constant(1 : i64) : i64
+    %all = llvm.mlir.constant(-1 : i64) : i64
+    %bit = llvm.shl %one, %piece : i64
+    %others = llvm.xor %bit, %all : i64
+    %old = llvm.atomicrmw _and %mask, %others release {alignment = 8 : i64} : !llvm.ptr, i64
+    llvm.return
+  })";
+
 bool IsPerIteration(mlir::Operation* op) { return op != nullptr && op->hasAttr(kPerIterationAttribute); }
+
+// The array that holds a piece for each thread, if the value is such a piece; null otherwise.
+mlir::Value ArrayOfPieces(mlir::Value value) {
+  auto piece = value.getDefiningOp<memref::ReinterpretCastOp>();
+  return IsPerIteration(piece) ? piece.getSource() : mlir::Value();
+}
+
+int64_t BytesOf(mlir::MemRefType type) {
+  const mlir::Type element = type.getElementType();
+  return type.getNumElements() * (element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8);
+}
 
 bool IsMadeAnew(mlir::Operation* op) {
   return op != nullptr && (op->hasTrait<mlir::OpTrait::ConstantLike>() || mlir::isa<memref::GetGlobalOp>(op));
@@ -71,7 +131,9 @@ class Outliner {
   }
 
   void DefineFork() {
-    auto made = mlir::parseSourceString<mlir::ModuleOp>(absl::StrReplaceAll(kFork, {{"NAME", name_}}),
+    std::string text = kFork;
+    if (has_pieces_) text += kPieces;
+    auto made = mlir::parseSourceString<mlir::ModuleOp>(absl::StrReplaceAll(text, {{"NAME", name_}}),
                                                         b_.getContext());
     KILN_CHECK(made, "what forks does not parse");
     auto& operations = made->getBody()->getOperations();
@@ -86,16 +148,17 @@ class Outliner {
     mlir::getUsedValuesDefinedAbove(loop.getRegion(), used);
     for (const mlir::Value value : used) {
       mlir::Operation* op = value.getDefiningOp();
-      if (!IsMadeAnew(op) && !IsPerIteration(op)) captured.insert(value);
+      if (!IsMadeAnew(op) && (!IsPerIteration(op) || ArrayOfPieces(value))) captured.insert(value);
     }
+    const Pieces pieces = PiecesOf(captured.getArrayRef());
 
     mlir::Block& entry = around.getBody().front();
     std::vector<mlir::Value> passed;  // one memref for each captured value
     for (const mlir::Value value : captured) passed.push_back(InMemory(value, loop, entry));
     func::FuncOp tile = MakeTile(number, around, captured.getArrayRef(), passed);
     FillTile(loop, tile, used.getArrayRef(), captured.getArrayRef());
-    func::FuncOp body = MakeBody(number, tile);
-    Fork(loop, body, passed, entry);
+    func::FuncOp body = MakeBody(number, tile, pieces);
+    Fork(loop, body, passed, entry, pieces);
     loop.erase();
   }
 
@@ -113,8 +176,29 @@ class Outliner {
   }
 
  private:
-  // The value itself if it is a buffer; otherwise a buffer that contains it.
+  // The pieces that iterations of a loop use.
+  struct Pieces {
+    int64_t count = 0;           // of each array; 0 if the loop uses none
+    std::vector<int64_t> bytes;  // by captured value: of one piece; 0 if it is none
+  };
+
+  Pieces PiecesOf(llvm::ArrayRef<mlir::Value> captured) {
+    Pieces pieces;
+    for (const mlir::Value value : captured) {
+      const mlir::Value array = ArrayOfPieces(value);
+      pieces.bytes.push_back(0);
+      if (!array) continue;
+      const auto count = value.getDefiningOp()->getAttrOfType<mlir::IntegerAttr>(kPiecesAttribute).getInt();
+      pieces.count = count;
+      pieces.bytes.back() = BytesOf(mlir::cast<mlir::MemRefType>(array.getType())) / count;
+      has_pieces_ = true;
+    }
+    return pieces;
+  }
+
+  // The value itself if it is a buffer, or the array if it is a piece; otherwise a buffer that contains it.
   mlir::Value InMemory(mlir::Value value, scf::ForOp loop, mlir::Block& entry) {
+    if (const mlir::Value array = ArrayOfPieces(value)) return array;
     if (mlir::isa<mlir::MemRefType>(value.getType())) return value;
     b_.setInsertionPointToStart(&entry);
     const mlir::Value slot = memref::AllocaOp::create(b_, loc_, mlir::MemRefType::get({1}, value.getType()));
@@ -142,11 +226,14 @@ class Outliner {
   func::FuncOp MakeTile(int number, func::FuncOp around, llvm::ArrayRef<mlir::Value> captured,
                         const std::vector<mlir::Value>& passed) {
     std::vector<mlir::Type> types(2, b_.getIndexType());
-    for (const mlir::Value buffer : passed) types.push_back(buffer.getType());
+    for (size_t i = 0; i < passed.size(); ++i)
+      types.push_back((ArrayOfPieces(captured[i]) ? captured[i] : passed[i]).getType());
     func::FuncOp tile = MakeFunction("tile", number, types);
     for (size_t i = 0; i < passed.size(); ++i) {
       const auto at = static_cast<unsigned>(i + 2);
-      const Promise promise = passed[i] == captured[i] ? PromiseOf(passed[i], around) : Promise{true, 1};
+      const Promise promise = passed[i] == captured[i] || ArrayOfPieces(captured[i])
+                                  ? PromiseOf(passed[i], around)
+                                  : Promise{true, 1};
       if (promise.noalias) tile.setArgAttr(at, LLVM::LLVMDialect::getNoAliasAttrName(), b_.getUnitAttr());
       if (promise.alignment > 1)
         tile.setArgAttr(at, LLVM::LLVMDialect::getAlignAttrName(), b_.getI64IntegerAttr(promise.alignment));
@@ -161,7 +248,7 @@ class Outliner {
     mlir::IRMapping inside;
     for (const mlir::Value value : used) {
       mlir::Operation* op = value.getDefiningOp();
-      if (!IsMadeAnew(op) && !IsPerIteration(op)) continue;
+      if (!IsMadeAnew(op) && (!IsPerIteration(op) || ArrayOfPieces(value))) continue;
       mlir::Operation* copy = b_.clone(*op);
       copy->removeAttr(kPerIterationAttribute);
       inside.map(value, copy->getResult(0));
@@ -198,27 +285,46 @@ class Outliner {
                                llvm::ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(position)});
   }
 
-  func::FuncOp MakeBody(int number, func::FuncOp tile) {
+  func::FuncOp MakeBody(int number, func::FuncOp tile, const Pieces& pieces) {
     func::FuncOp body = MakeFunction("body", number, {i64_, i64_, ptr_});
     std::vector<mlir::Value> operands;
     for (const unsigned bound : {0u, 1u})
       operands.push_back(arith::IndexCastOp::create(b_, loc_, b_.getIndexType(), body.getArgument(bound)));
+    mlir::Value mask, piece;  // the mask is the last argument
+    if (pieces.count > 0) {
+      mask = ArgumentAt(body.getArgument(2), tile.getNumArguments() - 2);
+      piece = LLVM::CallOp::create(b_, loc_, mlir::TypeRange(i64_), absl::StrCat(name_, ".take_piece"),
+                                   mlir::ValueRange{mask})
+                  .getResult();
+    }
     for (size_t i = 2; i < tile.getNumArguments(); ++i) {
       const mlir::Value at = ArgumentAt(body.getArgument(2), i - 2);
-      const mlir::Value pointer = LLVM::LoadOp::create(b_, loc_, ptr_, at);
+      mlir::Value pointer = LLVM::LoadOp::create(b_, loc_, ptr_, at);
+      if (pieces.bytes[i - 2] > 0) {
+        const mlir::Value bytes =
+            LLVM::ConstantOp::create(b_, loc_, i64_, b_.getI64IntegerAttr(pieces.bytes[i - 2]));
+        const mlir::Value offset = LLVM::MulOp::create(b_, loc_, piece, bytes);
+        pointer = LLVM::GEPOp::create(b_, loc_, ptr_, b_.getI8Type(), pointer,
+                                      llvm::ArrayRef<LLVM::GEPArg>{offset});
+      }
       const mlir::Value none = LLVM::PoisonOp::create(b_, loc_, Descriptor());
       const mlir::Value held =
           LLVM::InsertValueOp::create(b_, loc_, none, pointer, llvm::ArrayRef<int64_t>{1});
       operands.push_back(Cast(held, tile.getArgument(static_cast<unsigned>(i)).getType()));
     }
     func::CallOp::create(b_, loc_, tile, operands);
+    if (pieces.count > 0) {
+      LLVM::CallOp::create(b_, loc_, mlir::TypeRange(), absl::StrCat(name_, ".give_piece"),
+                           mlir::ValueRange{mask, piece});
+    }
     func::ReturnOp::create(b_, loc_);
     return body;
   }
 
-  void Fork(scf::ForOp loop, func::FuncOp body, const std::vector<mlir::Value>& passed, mlir::Block& entry) {
+  void Fork(scf::ForOp loop, func::FuncOp body, const std::vector<mlir::Value>& passed, mlir::Block& entry,
+            const Pieces& pieces) {
     b_.setInsertionPointToStart(&entry);
-    const auto count = static_cast<int64_t>(std::max<size_t>(1, passed.size()));
+    const auto count = static_cast<int64_t>(std::max<size_t>(1, passed.size() + (pieces.count > 0 ? 1 : 0)));
     const mlir::Value slots = LLVM::ConstantOp::create(b_, loc_, i64_, b_.getI64IntegerAttr(count));
     const mlir::Value args = LLVM::AllocaOp::create(b_, loc_, ptr_, ptr_, slots);
     b_.setInsertionPoint(loop);
@@ -230,8 +336,17 @@ class Outliner {
     const mlir::Value total = arith::IndexCastOp::create(b_, loc_, i64_, loop.getUpperBound());
     const mlir::Value function =
         Cast(func::ConstantOp::create(b_, loc_, body.getFunctionType(), body.getName()).getResult(), ptr_);
-    LLVM::CallOp::create(b_, loc_, mlir::TypeRange(), absl::StrCat(name_, ".fork"),
-                         mlir::ValueRange{total, function, args});
+    if (pieces.count == 0) {
+      LLVM::CallOp::create(b_, loc_, mlir::TypeRange(), absl::StrCat(name_, ".fork"),
+                           mlir::ValueRange{total, function, args});
+      return;
+    }
+    const mlir::Value none = LLVM::ConstantOp::create(b_, loc_, i64_, b_.getI64IntegerAttr(0));
+    LLVM::StoreOp::create(b_, loc_, none, ArgumentAt(args, passed.size()));
+    const mlir::Value most = LLVM::ConstantOp::create(
+        b_, loc_, b_.getI32Type(), b_.getI32IntegerAttr(static_cast<int32_t>(pieces.count)));
+    LLVM::CallOp::create(b_, loc_, mlir::TypeRange(), absl::StrCat(name_, ".fork_pieces"),
+                         mlir::ValueRange{total, function, args, most});
   }
 
   mlir::ModuleOp module_;
@@ -241,6 +356,7 @@ class Outliner {
   const mlir::Location loc_;
   mlir::Type ptr_, i64_;
   int count_ = 0;
+  bool has_pieces_ = false;
 };
 
 }  // namespace

@@ -11,7 +11,9 @@
 // threads as NAME_set_threads(int) was given (initially one). Without a pool, the caller runs it alone.
 // Constants are created again in the tile. Buffers are passed as pointers that do not alias, and all other
 // values in the caller's memory. An allocation marked kiln.per_iteration is used in such loops only. Each
-// tile makes its own: on the thread's stack, or for a memref.alloc once per range of iterations.
+// tile makes its own: on the thread's stack, or for a memref.alloc once per range of iterations. A
+// memref.reinterpret_cast with this mark is the first of kiln.pieces equal pieces of an array: each thread takes one
+// that no other has, and at most so many threads run the loop.
 //
 // The loops must begin at 0, step by 1, carry no values, and not be nested. A module without any costs one
 // walk.
@@ -29,6 +31,7 @@ namespace kiln {
 
 inline constexpr char kParallelAttribute[] = "kiln.parallel";           // on scf.for
 inline constexpr char kPerIterationAttribute[] = "kiln.per_iteration";  // on memref.alloca and memref.alloc
+inline constexpr char kPiecesAttribute[] = "kiln.pieces";  // on memref.reinterpret_cast: how many, 2 to 64
 
 struct Promise {
   bool noalias = false;

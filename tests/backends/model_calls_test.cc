@@ -1,0 +1,184 @@
+// What a C program sees that calls a model's library: memory, threads and callers at once.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "backends/model/compile_model.h"
+#include "lang/graph/outline.h"
+#include "lang/program/builder.h"
+#include "lang/program/layout.h"
+#include "lang/reference/interpreter.h"
+#include "testing/random_model.h"
+#include "testing/scheduled.h"
+#include "tests/backends/workers.h"
+#include "tests/support/run_kiln.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kColumns = 10000;  // a row has 40,000 bytes, which is too much for a stack
+
+// y = max(x * w, 0) * v.
+Program TwoProducts() {
+  constexpr DType kF32 = DType::kF32;
+  const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+  Builder b("net");
+  const Id x = b.Input("x", kF32, {24, 3}), w = b.Constant("w", kF32, {3, kColumns});
+  const Id sums = b.Temporary("sums", kF32, {24, kColumns}), h = b.Temporary("h", kF32, {24, kColumns});
+  const Id v = b.Constant("v", kF32, {kColumns, 2}), y = b.Temporary("y", kF32, {24, 2});
+  b.Reduce("dense", {{"i", 24}, {"j", kColumns}, {"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {sums, {i, j}}, b.Mul(b.Load(x, {i, k}), b.Load(w, {k, j})));
+  b.Compute("relu", {{"i", 24}, {"j", kColumns}}, {h, {i, j}},
+            b.Make(Op::kMax, kF32, b.Load(sums, {i, j}), b.Float(kF32, 0)));
+  b.Reduce("last", {{"i", 24}, {"j", 2}, {"k", kColumns, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {y, {i, j}}, b.Mul(b.Load(h, {i, k}), b.Load(v, {k, j})));
+  b.MakeOutput(y);
+  return b.Finish();
+}
+
+// Rows in parallel. Each thread has a row of sums for itself.
+Program InParallel(const Program& task) {
+  Schedule s = Scheduled(task);
+  const bool first = task.name.find("dense") != std::string::npos;
+  const Loop rows = s.GetLoops(s.GetBlock(first ? "relu" : "last"))[0];
+  s.Parallel(rows);
+  if (first) s.ComputeAt(s.GetBlock("dense"), rows);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// Counts calls of the allocator while the model runs, and differences from the expected results.
+//   caller THREADS CALLERS
+constexpr char kCaller[] = R"(
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+void* __libc_malloc(size_t);
+void* __libc_calloc(size_t, size_t);
+void* __libc_realloc(void*, size_t);
+void* __libc_memalign(size_t, size_t);
+void __libc_free(void*);
+static atomic_int counting, allocations, wrong;
+static void count(void) { if (counting) ++allocations; }
+void* malloc(size_t n) { count(); return __libc_malloc(n); }
+void* calloc(size_t n, size_t m) { count(); return __libc_calloc(n, m); }
+void* realloc(void* p, size_t n) { count(); return __libc_realloc(p, n); }
+void* aligned_alloc(size_t a, size_t n) { count(); return __libc_memalign(a, n); }
+int posix_memalign(void** p, size_t a, size_t n) { count(); return (*p = __libc_memalign(a, n)) ? 0 : 12; }
+void free(void* p) { if (p) count(); __libc_free(p); }
+int net_by_table(void* const*), net_prepare_by_table(void* const*), net_set_threads(int);
+static char* data[COUNT + 2];
+static int callers;
+static void run(void** table, int times) {
+  while (times--) {
+    if (net_by_table(table) != 0) ++wrong;
+    for (int i = 0; i < COUNT; ++i)
+      if (!given[i] && memcmp(table[i], data[i], size[i]) != 0) ++wrong;
+  }
+}
+static void* call(void* none) {
+  void* table[COUNT + 2];
+  for (int i = 0; i < COUNT + 2; ++i) table[i] = data[i];
+  for (int i = 0; i < COUNT; ++i) if (!given[i]) table[i] = aligned_alloc(64, (size[i] + 63) / 64 * 64);
+  table[COUNT + 1] = aligned_alloc(64, size[COUNT + 1]);
+  run(table, 1);  /* starts the threads */
+  counting = callers == 1;
+  run(table, 30);
+  return none;
+}
+int main(int count, char** words) {
+  FILE* file = fopen("data", "rb");
+  for (int i = 0; i < COUNT + 2; ++i) {
+    data[i] = aligned_alloc(64, (size[i] + 63) / 64 * 64);
+    if (i < COUNT && fread(data[i], 1, size[i], file) != (size_t)size[i]) return 2;
+  }
+  if (count != 3 || net_prepare_by_table((void**)data) != 0) return 3;
+  net_set_threads(atoi(words[1]));
+  callers = atoi(words[2]);
+  if (callers == 1) {
+    call(NULL);
+  } else {
+    pthread_t others[2];
+    void* none;
+    for (int i = 0; i < 2; ++i) pthread_create(&others[i], NULL, call, NULL);
+    for (int i = 0; i < 2; ++i) pthread_join(others[i], &none);
+  }
+  counting = 0;
+  long arrays = 0, peak = 0;  /* in bytes; in KiB */
+  for (int i = 0; i < COUNT + 2; ++i) arrays += size[i] * (i < COUNT && given[i] ? 1 : 1 + callers);
+  char line[256];
+  for (FILE* status = fopen("/proc/self/status", "r"); fgets(line, sizeof line, status);)
+    sscanf(line, "VmHWM: %ld", &peak);
+  printf("%d allocations, %d wrong, %s\n", (int)allocations, (int)wrong,
+         peak * 1024 - arrays < 5 << 20 ? "peak below the arrays and 5 MiB" : line);
+  return 0;
+}
+)";
+
+// The library and the program as a folder with the executable "caller" and its data.
+class Callers : public testing::Test {
+ protected:
+  Callers() {
+    const Program model = TwoProducts();
+    const std::vector<Task> tasks = ExtractAllTasks(model).value();
+    std::vector<ScheduledTask> scheduled;
+    for (const Task& task : tasks) scheduled.push_back({.program = InParallel(task.program)});
+    const auto builders = StartBuilders();
+    const TaskObjects code = CompileTasks(scheduled, "net", *builders, {.pieces = 4}).value();
+    plan_ = PlanCalls(model, tasks, code.needs).value();
+    const std::vector<std::string> inputs = RandomModelInputs(model, 1);
+    const std::vector<std::string> results = kiln::Run(model, inputs).value();
+    std::vector<int64_t> size;
+    std::vector<int> given;
+    std::string data;
+    size_t next = 0;
+    for (const Id id : model.parameters) {
+      size.push_back(BytesOf(model, id));
+      given.push_back(IsGiven(model.buffers[id].role) ? 1 : 0);
+      data += given.back() != 0 ? inputs[next++] : results[0];
+    }
+    size.push_back(plan_.weights_bytes), size.push_back(plan_.arena_bytes);
+    folder_.Write("data", data);
+    folder_.Write("net.so", LinkModel(model, plan_, code, "net", *builders).value().shared_object);
+    folder_.Write("caller.c", absl::StrCat("static const long size[] = {", absl::StrJoin(size, ", "),
+                                           "};\nstatic const int given[] = {", absl::StrJoin(given, ", "),
+                                           "};\nenum { COUNT = ", given.size(), " };\n", kCaller));
+    built_ = std::system(absl::StrCat("cd ", folder_.path(),
+                                      " && cc -std=gnu11 -O1 -Wall caller.c ./net.so -lpthread -o caller")
+                             .c_str());
+  }
+
+  std::string Run(int threads, int callers) {
+    const std::string line =
+        absl::StrCat("cd ", folder_.path(), " && LD_LIBRARY_PATH=. timeout 300 ./caller ", threads, " ",
+                     callers, " > said.txt");
+    EXPECT_EQ(std::system(line.c_str()), 0);
+    return ReadText(folder_ / "said.txt");
+  }
+
+  const TemporaryFolder folder_;
+  ModelPlan plan_;
+  int built_ = -1;
+};
+
+TEST_F(Callers, ACallAllocatesNothingOnAnyNumberOfThreads) {
+  ASSERT_EQ(built_, 0);
+  // One row of sums for each of four threads.
+  EXPECT_EQ(plan_.calls[0].workspaces.size(), 1u);
+  EXPECT_EQ(plan_.calls[0].workspaces[0].bytes, 4 * kColumns * 4);
+  for (const int threads : {1, 2, 8, 64})
+    EXPECT_EQ(Run(threads, 1), "0 allocations, 0 wrong, peak below the arrays and 5 MiB\n") << threads;
+}
+
+TEST_F(Callers, TwoAtOnceGetTheSameBitsOnAnyNumberOfThreads) {
+  for (const int threads : {1, 2, 8, 64})
+    EXPECT_EQ(Run(threads, 2), "0 allocations, 0 wrong, peak below the arrays and 5 MiB\n") << threads;
+}
+
+}  // namespace
+}  // namespace kiln

@@ -10,7 +10,9 @@
 namespace kiln {
 namespace {
 
-constexpr int kOrders = 32;
+// How many orders are tried: so many comparisons of two lifetimes in all.
+constexpr int64_t kWork = 40'000'000, kLeastTries = 32, kMostTries = 20'000;
+constexpr int64_t kTriesOfAStart = 300;  // then the search begins anew
 
 bool Meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
@@ -33,27 +35,46 @@ Arena PlaceInOrder(absl::Span<const Lifetime> lifetimes, absl::Span<const int> o
   return arena;
 }
 
+// Changes an order: one that ends where the arena ends moves to a place before, and sometimes any two change places.
+void MoveTopForward(absl::Span<const Lifetime> lifetimes, const Arena& arena, Dice& dice,
+                    std::vector<int>& order) {
+  std::vector<int64_t> tops;
+  for (size_t n = 0; n < order.size(); ++n) {
+    if (arena.offsets[order[n]] + RoundUp(lifetimes[order[n]].bytes) == arena.bytes)
+      tops.push_back(static_cast<int64_t>(n));
+  }
+  const int64_t top = tops[dice.Below(std::ssize(tops))];
+  std::rotate(order.begin() + dice.Below(top + 1), order.begin() + top, order.begin() + top + 1);
+  if (dice.Flip(0.3)) std::swap(order[dice.Below(std::ssize(order))], order[dice.Below(std::ssize(order))]);
+}
+
 }  // namespace
 
 Arena PlaceLifetimes(absl::Span<const Lifetime> lifetimes) {
-  std::vector<int> order(lifetimes.size());
-  std::iota(order.begin(), order.end(), 0);
-  absl::c_sort(order, [&](int a, int b) {
+  const int64_t least = MostAlive(lifetimes), count = std::ssize(lifetimes);
+  std::vector<int> by_size(count);
+  std::iota(by_size.begin(), by_size.end(), 0);
+  std::vector<int> by_time = by_size;
+  absl::c_sort(by_size, [&](int a, int b) {
     return std::pair(-lifetimes[a].bytes, a) < std::pair(-lifetimes[b].bytes, b);
   });
-  const int64_t least = MostAlive(lifetimes);
-  Arena best = PlaceInOrder(lifetimes, order);
+  absl::c_sort(by_time, [&](int a, int b) {
+    return std::pair(lifetimes[a].first, a) < std::pair(lifetimes[b].first, b);
+  });
+  const int64_t tries =
+      std::clamp<int64_t>(kWork / std::max<int64_t>(count * count, 1), kLeastTries, kMostTries);
   RandomDice dice(Engine({0}));
-  for (int tries = 1; tries < kOrders && best.bytes > least; ++tries) {
-    // Exchanges neighbors at random, so that large ones stay in front.
-    std::vector<int> other = order;
-    for (size_t i = 1; i < other.size(); ++i) {
-      if (dice.Flip(0.5)) std::swap(other[i - 1], other[i]);
-    }
-    if (Arena arena = PlaceInOrder(lifetimes, other); arena.bytes < best.bytes) {
-      best = std::move(arena);
-      order = std::move(other);
-    }
+  std::vector<int> order;
+  Arena best, current;
+  for (int64_t n = 0; n < tries && (n == 0 || best.bytes > least); ++n) {
+    const bool starts = n % kTriesOfAStart == 0;
+    std::vector<int> other = !starts ? order : n / kTriesOfAStart % 2 == 0 ? by_size : by_time;
+    if (!starts) MoveTopForward(lifetimes, current, dice, other);
+    Arena arena = PlaceInOrder(lifetimes, other);
+    if (!starts && arena.bytes > current.bytes) continue;
+    current = std::move(arena);
+    order = std::move(other);
+    if (n == 0 || current.bytes < best.bytes) best = current;
   }
   return best;
 }

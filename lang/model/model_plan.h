@@ -34,8 +34,9 @@ struct ModelCall {
   std::vector<Id> blocks = {};             // of the model: what the call computes
   std::vector<Id> buffers = {};            // of the model, one for each parameter of the task
   std::vector<char> read_by_prepare = {};  // by parameter: 1 if only the prepare phase of the code reads it
-  std::vector<Location> prepared = {};     // what the prepare phase of the code writes, in the weights
-  std::vector<Location> workspaces = {};   // scratch memory during the call, in the arena or the scratch area
+  // What the prepare phase of the code writes, in the weights. Calls of one task on the same constants share it.
+  std::vector<Location> prepared = {};
+  std::vector<Location> workspaces = {};  // scratch memory during the call, in the arena or the scratch area
 };
 
 struct ModelPlan {

@@ -1,6 +1,7 @@
 #include "lang/model/plan_calls.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <queue>
 
@@ -96,13 +97,24 @@ class Areas {
     return location;
   }
 
+  bool IsConstant(Id buffer) const {
+    return model_.buffers[buffer].role == Role::kConstant || prepared_[buffer] != 0;
+  }
+
   void PlaceWeights(ModelCall& call, const TaskNeeds& needs) {
     call.read_by_prepare = needs.read_by_prepare;
     call.read_by_prepare.resize(call.buffers.size());
-    for (const int64_t bytes : needs.prepared) call.prepared.push_back(NextWeights(bytes));
+    // Calls of one task on the same constants share what is prepared from them.
+    std::vector<Id> constants;
+    for (const Id buffer : call.buffers) constants.push_back(IsConstant(buffer) ? buffer : kNone);
+    std::vector<Location>& shared = prepared_from_[{call.task, std::move(constants)}];
+    if (shared.empty()) {
+      for (const int64_t bytes : needs.prepared) shared.push_back(NextWeights(bytes));
+    }
+    call.prepared = shared;
     for (size_t i = 0; i < call.buffers.size(); ++i) {
       const Id buffer = call.buffers[i];
-      const bool is_constant = model_.buffers[buffer].role == Role::kConstant || prepared_[buffer] != 0;
+      const bool is_constant = IsConstant(buffer);
       const bool at_run_time = !call.prepares && !call.read_by_prepare[i];
       if (is_constant && at_run_time && plan_.buffers[buffer].area == Location::Area::kNone)
         plan_.buffers[buffer] = NextWeights(BytesOf(model_, buffer));
@@ -139,6 +151,7 @@ class Areas {
   const Program& model_;
   ModelPlan& plan_;
   const std::vector<char> prepared_;
+  std::map<std::pair<int, std::vector<Id>>, std::vector<Location>> prepared_from_;
 };
 
 }  // namespace

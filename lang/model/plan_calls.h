@@ -4,7 +4,7 @@
 //   auto plan = PlanCalls(model, *tasks, needs);             // needs[t]: what the code of task t asks for
 //
 // Buffers that are never alive at once share bytes of the arena. The arena is the smallest of several greedy
-// placements: largest buffers first, then random orders of the same kind (as in "Pisarchyk and Lee, Efficient
+// placements: largest or earliest buffers first, then random changes of that order (as in "Pisarchyk and Lee, Efficient
 // Memory Management for Deep Neural Net Inference, 2020", greedy by size).
 //
 // Pure functions, safe from any thread. The same arguments give the same plan.

@@ -13,6 +13,7 @@
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "testing/random_model.h"
+#include "validator/model/check_model_plan.h"
 
 namespace kiln {
 namespace {
@@ -52,6 +53,19 @@ TEST(Arena, OverlapsNothingThatIsAliveAndStaysNearTheLeast) {
     excess += static_cast<double>(arena.bytes) / static_cast<double>(MostAlive(lifetimes)) / 200;
   }
   EXPECT_LT(excess, 1.1);
+}
+
+// The steps of an LSTM: two large arrays or one and a small one, beside a state that lives through three calls.
+TEST(Arena, FindsThePlacesOfAnUnrolledLoop) {
+  std::vector<Lifetime> lifetimes;
+  for (int step = 0; step < 8; ++step) {
+    const int first = 3 * step;
+    lifetimes.push_back({8192, first, first + 1});
+    lifetimes.push_back({8192, first + 1, first + 2});
+    lifetimes.push_back({2048, first + 2, first + 5});
+    lifetimes.push_back({2048, first + 2, first + 3});
+  }
+  EXPECT_EQ(PlaceLifetimes(lifetimes).bytes, MostAlive(lifetimes));
 }
 
 // x * w1 -> h1 -> h2 -> y, and y = relu(h2 * w3) + h1.
@@ -135,6 +149,31 @@ TEST(PlanCalls, WhatPrepareAloneReadsIsInItsScratchArea) {
             "  1024 .. 1088  s\n"
             "scratch of the prepare phase 1024 bytes\n"
             "  0 .. 1024  t  calls 0 to 1\n");
+}
+
+// h = x * w, y = h * w.
+TEST(PlanCalls, CallsOfOneTaskOnTheSameConstantShareWhatIsPrepared) {
+  Builder b("net");
+  const Id w = b.Constant("w", kF32, {16, 16});
+  Id at = b.Input("x", kF32, {8, 16});
+  for (const char* name : {"h", "y"}) {
+    const Id to = b.Temporary(name, kF32, {8, 16});
+    b.Reduce(absl::StrCat("dense_", name), {{"i", 8}, {"j", 16}, {"k", 16, IterKind::kReduction}},
+             Monoid::Kind::kSum, {to, {i, j}}, b.Mul(b.Load(at, {i, k}), b.Load(w, {k, j})));
+    at = to;
+  }
+  b.MakeOutput(at);
+  const Program model = b.Finish();
+  const std::vector<Task> tasks = ExtractAllTasks(model).value();
+  ASSERT_EQ(tasks.size(), 1u);
+
+  const ModelPlan plan =
+      PlanCalls(model, tasks, std::vector<TaskNeeds>{{.prepared = {1024}, .read_by_prepare = {0, 1, 0}}})
+          .value();
+
+  EXPECT_EQ(plan.weights_bytes, 1024);
+  EXPECT_EQ(plan.calls[0].prepared[0].offset, plan.calls[1].prepared[0].offset);
+  EXPECT_TRUE(CheckModelPlan(model, plan).ok());
 }
 
 // Runs the calls one by one with the interpreter, in one arena that is filled with NaN first.

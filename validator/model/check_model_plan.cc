@@ -215,6 +215,26 @@ class Replay {
     return CheckDisjoint(weights);
   }
 
+  // True if an earlier call of the same task prepares the same bytes from the same constants.
+  bool IsPreparedBefore(int c) const {
+    const ModelCall& call = plan_.calls[c];
+    const auto is_constant = [&](Id b) { return p_.buffers[b].role == Role::kConstant || IsPrepared(b); };
+    for (int earlier = 0; earlier < c; ++earlier) {
+      const ModelCall& other = plan_.calls[earlier];
+      if (other.task != call.task || other.buffers.size() != call.buffers.size()) continue;
+      bool is_same = other.prepared.size() == call.prepared.size();
+      for (size_t i = 0; is_same && i < call.prepared.size(); ++i)
+        is_same = other.prepared[i].offset == call.prepared[i].offset &&
+                  other.prepared[i].bytes == call.prepared[i].bytes;
+      for (size_t i = 0; is_same && i < call.buffers.size(); ++i) {
+        is_same = is_constant(call.buffers[i]) == is_constant(other.buffers[i]) &&
+                  (!is_constant(call.buffers[i]) || call.buffers[i] == other.buffers[i]);
+      }
+      if (is_same) return true;
+    }
+    return false;
+  }
+
   // The memory that a call has for itself.
   absl::Status CheckOwnAreas(int c, std::vector<std::pair<Location, std::string>>* weights) const {
     const ModelCall& call = plan_.calls[c];
@@ -222,7 +242,7 @@ class Replay {
       const std::string what = absl::StrCat("what is prepared for call ", c);
       if (at.area != Area::kWeights) return Wrong(what, " is not in the weights");
       if (auto status = CheckPart(at, what); !status.ok()) return status;
-      weights->push_back({at, what});
+      if (!IsPreparedBefore(c)) weights->push_back({at, what});
     }
     for (const Location& at : call.workspaces) {
       const std::string what = absl::StrCat("a workspace of call ", c);

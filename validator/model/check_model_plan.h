@@ -24,7 +24,8 @@ struct ModelPlanReport {
 //   a call's buffers are all that its blocks exchange with other blocks, and no more
 //   a call reads a buffer after all writers of it and before any of its bytes changes
 //   calls write no input, constant or weight; memory of one call does not overlap; areas contain their parts
-//   weights are written by one call's prepare phase each, and constants that calls read are in the weights
+//   weights are written by one call's prepare phase each, or by calls of one task from the same constants
+//   constants that calls read are in the weights
 //   at the end, each result was written
 absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan);
 

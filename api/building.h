@@ -16,6 +16,15 @@ struct BuildSettings {
   // A file with the model's constants, .safetensors or .npz: by the names of the arguments, or in order. Given for this
   // machine only, it is prepared and written as NAME.weights.
   std::string weights{};
+  bool check = false;  // runs the library on drawn data before it is written; for this machine only
+};
+
+// What the check of a built model found.
+struct ModelAccuracy {
+  bool checked = false;
+  double error = 0;    // the greatest of a result relative to its range, beside the model in f64
+  double limit = 0;    // that a build refuses to exceed
+  std::string note{};  // why there is no error; empty if there is one
 };
 
 // How a task of the model is computed.
@@ -36,6 +45,7 @@ struct BuildReport {
   int calls = 0;
   int64_t arena_bytes = 0, alive_bytes = 0;  // alive_bytes: the most that is needed at once
   int64_t weights_bytes = 0;
+  ModelAccuracy accuracy{};
   std::vector<std::string> files{};  // paths, the header first
   double seconds = 0;                // that the build took
 };

@@ -70,8 +70,12 @@ class Writer {
                       "_WEIGHTS_OFFSET: map it, and processes share one copy.\n");
     }
     if (header_.takes_threads) {
-      absl::StrAppend(&text, " *\n * ", header_.name,
-                      "_set_threads says how many threads share the work of a call, 1 at first.\n");
+      absl::StrAppend(
+          &text, " *\n * ", header_.name,
+          "_set_threads says how many threads share the work of a call, 1 at first. A program that links\n * ",
+          header_.name,
+          ".a compiles kiln_pool.c into itself, once for all that Kiln exported; without it calls use the "
+          "caller's\n * thread alone.\n");
     }
     if (!header_.notes.empty())
       absl::StrAppend(&text, " *\n * ", absl::StrReplaceAll(header_.notes, {{"\n", "\n * "}}), "\n");

@@ -21,6 +21,7 @@ BuildRequest RequestFor(const ModelBuildOptions& options) {
   request.cpu = options.cpu;
   request.features = options.features;
   request.limits = options.limits;
+  request.pieces = options.pieces;
   return request;
 }
 
@@ -81,7 +82,7 @@ absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, 
 absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
                                        const std::string& name, BuilderPool& builders,
                                        const ModelBuildOptions& options, absl::string_view metadata) {
-  Driver driver = DriverOf(model, plan, tasks.code, name, metadata);
+  Driver driver = DriverOf(model, plan, tasks.code, name, metadata, options.counts_calls);
   BuildRequest request = RequestFor(options);
   request.module = driver.module;
   request.entries = driver.entries;

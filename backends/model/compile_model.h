@@ -30,6 +30,9 @@ struct ModelBuildOptions {
   // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine.
   std::string triple = "", cpu = "", features = "";
   BuildLimits limits = {.seconds = 120};  // for each task
+  // On how many threads loops run whose iterations have temporaries of their own (docs/decisions/0024): 2 to 64.
+  int pieces = 8;
+  bool counts_calls = false;  // as DriverOf says
 };
 
 struct TaskObjects {

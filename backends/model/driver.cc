@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -79,6 +80,17 @@ class Function {
     absl::StrAppend(&text_, "    llvm.call @", function, "(", threads, ") : (i32) -> ()\n");
   }
 
+  // Says in steps[1] that call `number` begins. Returns from the function with 0 if steps[0] asks for fewer calls.
+  void Count(const std::string& steps, size_t number) {
+    const std::string limit = Make("llvm.load ", steps, " : !llvm.ptr -> i64");
+    const std::string made = Make("llvm.mlir.constant(", number, " : i64) : i64");
+    const std::string next = Make("llvm.mlir.constant(", number + 1, " : i64) : i64");
+    Branch(Make("llvm.icmp \"sle\" ", limit, ", ", made, " : i64"), "stops");
+    counts_ = true;
+    absl::StrAppend(&text_, "    llvm.store volatile ", next, ", ", At(steps, sizeof(int64_t)),
+                    " : i64, !llvm.ptr\n");
+  }
+
   // Returns from the function with 1 unless the status is 0.
   void Require(const std::string& status) {
     const std::string fails = Make("llvm.icmp \"ne\" ", status, ", %zero : i32");
@@ -87,16 +99,18 @@ class Function {
 
   void End(const std::string& result = "%zero") {
     absl::StrAppend(&text_, "    return ", result, " : i32\n");
-    if (blocks_ > 0) absl::StrAppend(&text_, "  ^fails:\n    return %one : i32\n");
+    if (fails_) absl::StrAppend(&text_, "  ^fails:\n    return %one : i32\n");
+    if (counts_) absl::StrAppend(&text_, "  ^stops:\n    return %zero : i32\n");
     text_ += "  }\n";
   }
 
  private:
-  // Returns from the function with 1 if the condition holds.
-  void Branch(const std::string& fails) {
-    absl::StrAppend(&text_, "    cf.cond_br ", fails, ", ^fails, ^holds", blocks_, "\n  ^holds", blocks_,
-                    ":\n");
+  // Goes to a block at the end of the function if the condition holds.
+  void Branch(const std::string& condition, absl::string_view end = "fails") {
+    absl::StrAppend(&text_, "    cf.cond_br ", condition, ", ^", end, ", ^holds", blocks_, "\n  ^holds",
+                    blocks_, ":\n");
     ++blocks_;
+    fails_ |= end == "fails";
   }
 
   template <typename... Parts>
@@ -108,13 +122,14 @@ class Function {
 
   std::string& text_;
   int values_ = 0, blocks_ = 0;
+  bool fails_ = false, counts_ = false;
 };
 
 class Writer {
  public:
   Writer(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
-         const std::string& name)
-      : p_(model), plan_(plan), tasks_(tasks), name_(name) {
+         const std::string& name, bool counts_calls)
+      : p_(model), plan_(plan), tasks_(tasks), name_(name), counts_calls_(counts_calls) {
     for (const Id id : p_.parameters) (IsConstant(id) ? constants_ : others_).push_back(id);
   }
 
@@ -178,9 +193,12 @@ class Writer {
     std::map<Id, std::string> names;
     for (const Id id : others_) parameters.push_back(names[id] = absl::StrCat("%p", id));
     parameters.emplace_back("%arena");
+    if (counts_calls_) parameters.emplace_back("%steps");
     Function run = Begin("", parameters);
-    for (const ModelCall& call : plan_.calls) {
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      const ModelCall& call = plan_.calls[c];
       if (call.prepares) continue;
+      if (counts_calls_) run.Count("%steps", c);
       std::vector<std::string> arguments;
       for (size_t i = 0; i < call.buffers.size(); ++i) {
         const Location& at = plan_.buffers[call.buffers[i]];
@@ -207,9 +225,11 @@ class Writer {
       if (at.area == Area::kWeights) prepare.Copy(prepare.At("%weights", at.offset), given[id], at.bytes);
     }
     const std::string scratch = plan_.scratch_bytes > 0 ? prepare.Allocate(plan_.scratch_bytes) : "%null";
+    std::set<int64_t> prepared;  // offsets of the arrays that earlier calls have prepared
     for (const ModelCall& call : plan_.calls) {
       const TaskCode& code = tasks_[call.task];
-      if (!call.prepares && !code.has_prepare) continue;
+      const bool is_shared = !call.prepared.empty() && !prepared.insert(call.prepared[0].offset).second;
+      if (!call.prepares && (!code.has_prepare || is_shared)) continue;
       std::vector<std::string> arguments;
       for (const Id id : call.buffers) {
         const Location& at = plan_.buffers[id];
@@ -219,9 +239,10 @@ class Writer {
                                                         : "%null");
       }
       for (const Location& at : call.prepared) arguments.push_back(prepare.At("%weights", at.offset));
-      if (code.has_prepare) prepare.Call(absl::StrCat(code.symbol, "_prepare"), arguments);
+      if (code.has_prepare && !is_shared) prepare.Call(absl::StrCat(code.symbol, "_prepare"), arguments);
       if (!call.prepares) continue;
-      for (const Location& at : call.workspaces) arguments.push_back(prepare.At(scratch, at.offset));
+      for (const Location& at : call.workspaces)
+        arguments.push_back(prepare.At(at.area == Area::kWeights ? "%weights" : scratch, at.offset));
       prepare.Call(code.symbol, arguments);
     }
     if (plan_.scratch_bytes > 0) prepare.Free(scratch);
@@ -244,6 +265,7 @@ class Writer {
       if (!IsConstant(p_.parameters[i])) arguments.push_back(run.Entry("%table", i));
     }
     arguments.push_back(run.Entry("%table", count + 1));
+    if (counts_calls_) arguments.push_back(run.Entry("%table", count + 2));
     run.End(run.CallDefined(name_, arguments));
 
     Function prepare = Begin("_prepare_by_table", {"%table"});
@@ -264,6 +286,7 @@ class Writer {
   const ModelPlan& plan_;
   const absl::Span<const TaskCode> tasks_;
   const std::string name_;
+  const bool counts_calls_;
   std::vector<Id> constants_, others_;  // the parameters
   std::string text_;
   std::vector<std::string> entries_;
@@ -272,8 +295,8 @@ class Writer {
 }  // namespace
 
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
-                const std::string& name, absl::string_view metadata) {
-  return Writer(model, plan, tasks, name).Write(metadata);
+                const std::string& name, absl::string_view metadata, bool counts_calls) {
+  return Writer(model, plan, tasks, name, counts_calls).Write(metadata);
 }
 
 }  // namespace kiln

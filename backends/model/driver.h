@@ -35,7 +35,10 @@ struct Driver {
 };
 
 // `metadata` is what the module says of itself: the text of the exported `const char NAME_metadata[]`.
+//
+// With `counts_calls`, for checks, NAME takes int64_t steps[2] after the arena. It makes the first steps[0] calls of
+// the plan at most, and writes the number of calls that were begun to steps[1].
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
-                const std::string& name, absl::string_view metadata = "");
+                const std::string& name, absl::string_view metadata = "", bool counts_calls = false);
 
 }  // namespace kiln

@@ -4,7 +4,11 @@
 Each pair is a model as linalg on tensors and the same network as ONNX. `kiln build` makes its library: with records of
 --db where there are any, and default schedules elsewhere. Both sides run with one thread and drawn data. A round is
 one run of each. Each pair is a line of JSON in --results: the medians in milliseconds by the clock and by CPU time,
-and the median of ONNX Runtime's time over Kiln's in a round, with its 95% interval. Needs numpy and onnxruntime.
+and the median of ONNX Runtime's time over Kiln's in a round, with its 95% interval. Needs numpy, onnx and onnxruntime.
+
+If the inputs of the graph are the arguments of the function in order, both sides get the same data; graph inputs after
+the first --inputs become initializers. With --check they must, and results are compared: the error is the greatest
+difference over the greatest element of a result, and must not exceed --tolerance.
 
   bench/models/compare.py tests/inputs/models/onnx_resnet50.mlir resnet50.onnx --results bench/results/models.jsonl
 """
@@ -20,6 +24,7 @@ import tempfile
 import time
 
 import numpy
+import onnx
 import onnxruntime
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -32,11 +37,15 @@ def aligned(size):
     return memory[offset:offset + size]
 
 
-def drawn(shape, dtype, generator):
-    """Small floats, which keep activations finite; indices 0 and 1."""
-    if dtype.startswith("f"):
-        return generator.standard_normal(shape).astype(NUMPY[dtype]) * (0.05 if len(shape) > 1 else 1)
-    return generator.integers(0, 2, shape).astype(NUMPY[dtype])
+def drawn(shape, dtype, generator, is_constant):
+    """Matrices and filters are such that activations neither grow nor shrink (He et al., 2015); scales, shifts and
+    variances are positive; indices are 0 and 1."""
+    if not dtype.startswith("f"):
+        return generator.integers(0, 2, shape).astype(NUMPY[dtype])
+    if is_constant and len(shape) > 1:
+        fan = max(1, numpy.prod(shape) // max(shape))
+        return (generator.standard_normal(shape) * (2 / fan) ** 0.5).astype(NUMPY[dtype])
+    return generator.uniform(0.5 if is_constant else -1, 1.5 if is_constant else 1, shape).astype(NUMPY[dtype])
 
 
 class KilnModel:
@@ -46,12 +55,16 @@ class KilnModel:
         said = ctypes.c_char.in_dll(self.library, stem + "_metadata")
         metadata = json.loads(ctypes.string_at(ctypes.addressof(said)))
         generator = numpy.random.default_rng(0)
-        self.arrays = []
+        self.arrays, self.given, self.results = [], [], []
         for p in metadata["parameters"]:
-            value = drawn(p["shape"], p["dtype"], generator)
+            value = drawn(p["shape"], p["dtype"], generator, p["role"] == "constant")
             memory = aligned(value.nbytes)
             memory[:] = numpy.frombuffer(value.tobytes(), numpy.uint8)
             self.arrays.append(memory)
+            if p["role"] == "output":
+                self.results.append(memory.view(NUMPY[p["dtype"]]).reshape(p["shape"]))
+            else:
+                self.given.append(value)
         self.arrays += [aligned(max(1, metadata["weights_bytes"])), aligned(max(1, metadata["arena_bytes"]))]
         self.table = (ctypes.c_void_p * len(self.arrays))(*[a.ctypes.data for a in self.arrays])
         if self.library[stem + "_prepare_by_table"](self.table) != 0:
@@ -63,20 +76,39 @@ class KilnModel:
 
 
 class OnnxModel:
-    TYPES = {"tensor(float)": "f32", "tensor(int64)": "i64", "tensor(double)": "f64", "tensor(int32)": "i32"}
+    """`given`: the arguments of Kiln's function. `same`: whether both sides get the same data."""
 
-    def __init__(self, path):
+    def __init__(self, path, given, inputs):
+        model = onnx.load(path)
+        graph, generator = model.graph, numpy.random.default_rng(0)
+        there = {initializer.name for initializer in graph.initializer}
+        asked = [i for i in graph.input if i.name not in there]
+        shapes = [[d.dim_value or 1 for d in i.type.tensor_type.shape.dim] for i in asked]
+        self.same = shapes == [list(value.shape) for value in given]
+        self.inputs = {}
+        for position, (i, shape) in enumerate(zip(asked, shapes)):
+            dtype = onnx.helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type)
+            name = next(n for n, numpys in NUMPY.items() if numpy.dtype(numpys) == dtype)
+            value = given[position] if self.same else drawn(shape, name, generator, position >= inputs)
+            if position < inputs:
+                self.inputs[i.name] = value
+            else:
+                graph.initializer.append(onnx.numpy_helper.from_array(value, i.name))
+                graph.input.remove(i)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        generator = numpy.random.default_rng(0)
-        self.inputs = {}
-        for i in self.session.get_inputs():
-            shape = [extent if isinstance(extent, int) else 1 for extent in i.shape]
-            self.inputs[i.name] = drawn(shape, self.TYPES[i.type], generator)
+        self.session = onnxruntime.InferenceSession(model.SerializeToString(), options,
+                                                    providers=["CPUExecutionProvider"])
 
     def run(self):
-        self.session.run(None, self.inputs)
+        self.results = self.session.run(None, self.inputs)
+
+
+def error_of(found, wanted):
+    """The greatest difference of any result over its greatest element."""
+    errors = [numpy.abs(one.astype("f8") - other.astype("f8")).max() / max(numpy.abs(other).max(), 1e-300)
+              for one, other in zip(found, wanted, strict=True)]
+    return float(max(errors))
 
 
 def timed(run):
@@ -93,16 +125,21 @@ def median_interval(values):
     return [values[min(max(k, 0), len(values) - 1)] for k in at]
 
 
-def compare(options, mlir, onnx, folder):
+def compare(options, mlir, twin, folder):
     name = pathlib.Path(mlir).stem
     command = [options.kiln, "build", mlir, "--inputs", options.inputs, "--name", "model", "-o", folder, "--json"]
     built = subprocess.run(command + ["--db", options.db or f"{folder}/none.db"], capture_output=True, text=True)
     if built.returncode != 0:
         sys.exit(built.stderr)
     report = json.loads(built.stdout)
-    kiln, peer = KilnModel(f"{folder}/model.so"), OnnxModel(onnx)
+    kiln = KilnModel(f"{folder}/model.so")
+    peer = OnnxModel(twin, kiln.given, int(options.inputs))
     for side in (kiln, peer) * 2:
         side.run()
+    error = error_of(kiln.results, peer.results) if peer.same else None
+    if options.check and (error is None or not error <= options.tolerance):
+        sys.exit(f"{name}: " + ("the inputs of the graph are not the arguments of the function" if error is None else
+                                f"the error is {error:.1e}, above {options.tolerance:.1e}"))
     rounds, until = [], time.time() + options.seconds
     while len(rounds) < 5 or time.time() < until:
         rounds.append(timed(kiln.run) + timed(peer.run))
@@ -112,7 +149,7 @@ def compare(options, mlir, onnx, folder):
             "kiln_ms": wall, "kiln_cpu_ms": cpu, "peer_ms": peer_wall, "peer_cpu_ms": peer_cpu,
             "ratio": median_interval([r[2] / r[0] for r in rounds]), "build_seconds": report["seconds"],
             "arena_bytes": report["arena_bytes"], "weights_bytes": report["weights_bytes"],
-            "tasks": len(report["tasks"]), "tuned": tuned}
+            "tasks": len(report["tasks"]), "tuned": tuned, **({} if error is None else {"error": error})}
 
 
 def main():
@@ -121,6 +158,8 @@ def main():
     parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
     parser.add_argument("--db", help="records; without it all schedules are default ones")
     parser.add_argument("--inputs", default="1", help="as in `kiln build`")
+    parser.add_argument("--check", action="store_true", help="compare the results")
+    parser.add_argument("--tolerance", type=float, default=1e-4)
     parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
     parser.add_argument("--results", help="a file to append to")
     options = parser.parse_args()
@@ -129,11 +168,12 @@ def main():
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
-    for mlir, onnx in zip(options.files[::2], options.files[1::2]):
+    for mlir, twin in zip(options.files[::2], options.files[1::2]):
         with tempfile.TemporaryDirectory() as folder:
-            line = {**compare(options, mlir, onnx, folder), "cpu": cpu, "commit": commit}
+            line = {**compare(options, mlir, twin, folder), "cpu": cpu, "commit": commit}
         print(f"{line['model']}: Kiln {line['kiln_ms']:.2f} ms, {line['peer']} {line['peer_ms']:.2f} ms, ratio "
-              "{:.3f} [{:.3f}, {:.3f}]".format(*line["ratio"]), flush=True)
+              "{:.3f} [{:.3f}, {:.3f}]".format(*line["ratio"]),
+              f"error {line['error']:.1e}" if "error" in line else "", flush=True)
         if options.results:
             with open(options.results, "a") as file:
                 file.write(json.dumps(line) + "\n")

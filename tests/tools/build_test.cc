@@ -1,9 +1,13 @@
 // Tests `kiln build`: the files of a whole model, and what a C program gets from them.
 #include <gmock/gmock.h>
+#include <sqlite3.h>
 
+#include <csignal>
 #include <filesystem>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "test_paths.h"
 #include "tests/support/run_kiln.h"
 
@@ -127,6 +131,21 @@ TEST(Build, ForAnotherMachineThereIsAStaticLibrary) {
   EXPECT_FALSE(std::filesystem::exists(folder / "out/other.so"));
 }
 
+TEST(Build, ChecksTheLibraryOnDrawnData) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet);
+  const Ran built =
+      RunKiln({"build", net, "--check", "-o", folder / "out", "--db", folder / "none.db", "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_GT(built.json()["accuracy"]["error"], 0);
+  EXPECT_LT(built.json()["accuracy"]["error"], 1e-6);
+  EXPECT_FLOAT_EQ(built.json()["accuracy"]["limit"], 1000 * std::exp2(-24));
+
+  const Ran other = RunKiln({"build", net, "--check", "--target", "x86-64-v2", "--db", folder / "none.db"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("a library for another machine cannot run here; leave out --check"));
+}
+
 TEST(Build, SaysWhatItCannotDo) {
   const TemporaryFolder folder;
   const std::string net = folder.Write("net.mlir", kNet);
@@ -147,6 +166,56 @@ TEST(Build, TuneEndsWithTheWhole) {
                              folder / "kiln.db", "-o", folder / "out", "--json"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_EQ(tuned.json()["whole"]["tasks"][0]["schedule"], "record");
+  EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
+}
+
+// The number of records that the events tell of.
+int64_t Told(const std::string& events) {
+  int64_t trials = 0;
+  for (const absl::string_view line : absl::StrSplit(events, '\n')) {
+    const auto event = nlohmann::json::parse(line, nullptr, false);
+    if (event.is_discarded() || event["event"] != "round") continue;
+    trials = event["now"]["trials"];
+  }
+  return trials;
+}
+
+TEST(Build, AKilledTuningOfAModelLosesNothingAndGoesOn) {
+  const TemporaryFolder folder;
+  const std::string db = folder / "kiln.db", events = folder / "events";
+  const std::vector<std::string> tune = {"tune",
+                                         folder.Write("net.mlir", kNet),
+                                         "--trials",
+                                         "40",
+                                         "--quiet",
+                                         "--db",
+                                         db,
+                                         "--events",
+                                         events,
+                                         "-o",
+                                         folder / "out",
+                                         "--json"};
+  KilnProcess process(tune);
+  while (Told(ReadText(events)) == 0 && kill(process.pid(), 0) == 0)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(process.pid(), SIGKILL);
+  EXPECT_EQ(process.Wait().exit_code, -1);
+  const int64_t told = Told(ReadText(events));
+  EXPECT_GT(told, 0);
+
+  int64_t kept = 0;
+  sqlite3* store = nullptr;
+  sqlite3_stmt* query = nullptr;
+  ASSERT_EQ(sqlite3_open(db.c_str(), &store), SQLITE_OK);
+  ASSERT_EQ(sqlite3_prepare_v2(store, "SELECT count(*) FROM record", -1, &query, nullptr), SQLITE_OK);
+  if (sqlite3_step(query) == SQLITE_ROW) kept = sqlite3_column_int64(query, 0);
+  sqlite3_finalize(query);
+  sqlite3_close(store);
+  EXPECT_GE(kept, told);
+
+  const Ran again = RunKiln(tune);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.json()["whole"]["tasks"][0]["schedule"], "record");
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 

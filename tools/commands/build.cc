@@ -44,6 +44,10 @@ Action AddBuild(CLI::App& command) {
   command.add_option(
       "--weights", options->settings.weights,
       "The model's constants, .safetensors or .npz; they are prepared and written as NAME.weights");
+  command.add_flag(
+      "--check", options->settings.check,
+      "Runs the library on drawn data before it is written: its arrays keep to themselves, and its "
+      "results are those of the model in f64 but for rounding");
   AddTarget(command, &options->settings.target, "The machine to make code for")->capture_default_str();
   AddJson(command, &options->json);
   return [options] { return Build(*options); };

@@ -1,4 +1,5 @@
 // Session::Build: makes one library of a whole model.
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -8,12 +9,14 @@
 #include "absl/strings/str_join.h"
 #include "api/errors.h"
 #include "api/internal/json.h"
+#include "api/internal/operations/check_model.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/spaces/named_space.h"
 #include "api/internal/store/open_store.h"
 #include "api/internal/store/record.h"
 #include "api/internal/tasks.h"
 #include "api/internal/workers.h"
+#include "backends/codegen/pool_files.h"
 #include "backends/cpu/cores.h"
 #include "backends/cpu/targets.h"
 #include "backends/export/export.h"
@@ -56,12 +59,16 @@ class ModelBuild {
     const auto target = NamedTarget(settings_.target);
     if (!target.ok()) return Mistake(target.status());
     MakeFor(*target, IsHost(*target), &building_);
+    if (IsHost(*target)) building_.pieces = std::clamp<int>(static_cast<int>(UsableCores().size()), 2, 64);
     if (auto status = OpenWeights(); !status.ok()) return status;
+    if (settings_.check && !IsHost(*target))
+      return Mistake(
+          absl::InvalidArgumentError("a library for another machine cannot run here; leave out --check"));
     if (auto status = Schedule(*target); !status.ok()) return status;
     auto builders = StartBuilder(options_.database, options_.workers);
     if (!builders.ok()) return builders.status();
     const Stop::Work work(stop_, [&] { (*builders)->Interrupt(); });
-    if (auto status = Build(**builders); !status.ok()) return status;
+    if (auto status = Build(**builders, *target); !status.ok()) return status;
     report_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return std::move(report_);
   }
@@ -142,7 +149,7 @@ class ModelBuild {
     return absl::OkStatus();
   }
 
-  absl::Status Build(BuilderPool& builders) {
+  absl::Status Build(BuilderPool& builders, const Target& target) {
     const Phase phase("build");
     const auto code = CompileTasks(scheduled_, report_.name, builders, building_);
     if (!code.ok()) return code.status();
@@ -157,6 +164,9 @@ class ModelBuild {
     report_.arena_bytes = plan->arena_bytes;
     report_.alive_bytes = checked->bytes_alive;
     report_.weights_bytes = plan->weights_bytes;
+    if (settings_.check) {
+      if (auto status = Check(*plan, *code, *library, builders, target); !status.ok()) return status;
+    }
     if (stop_.asked()) return absl::CancelledError("interrupted before anything was written");
     return Write(*plan, *library);
   }
@@ -179,9 +189,28 @@ class ModelBuild {
                                   {path(".mlir"), library.driver},
                                   {path(".trace"), TraceText(plan)}};
     if (!library.shared_object.empty()) files.push_back({path(".so"), library.shared_object});
+    if (library.takes_threads)
+      files.push_back({(std::filesystem::path(settings_.folder) / "kiln_pool.c").string(), PoolSource()});
     if (const absl::Status written = WriteFiles(settings_.folder, files); !written.ok()) return written;
     for (const NewFile& file : files) report_.files.push_back(file.path);
     if (header.weights_offset > 0) report_.files.push_back(path(".weights"));
+    return absl::OkStatus();
+  }
+
+  absl::Status Check(const ModelPlan& plan, const TaskObjects& code, const ModelLibrary& library,
+                     BuilderPool& builders, const Target& target) {
+    ModelToCheck check{.original = input_.program,
+                       .model = input_.program,
+                       .plan = plan,
+                       .code = code,
+                       .library = library,
+                       .name = report_.name,
+                       .policies = input_.policies};
+    for (const BuiltTask& task : report_.tasks) check.tasks.push_back(task.name);
+    for (const WeightTensor* tensor : given_) check.constants.push_back(tensor->bytes);
+    auto accuracy = CheckModel(check, target, builders, building_, stop_);
+    if (!accuracy.ok()) return accuracy.status();
+    report_.accuracy = *std::move(accuracy);
     return absl::OkStatus();
   }
 

@@ -92,17 +92,22 @@ Json JsonOf(const BuildReport& r) {
                      {"record", t.record},
                      {"seconds", t.seconds},
                      {"assumptions", t.assumptions}});
-  return {{"file", r.file},
-          {"symbol", r.name},
-          {"target", r.target},
-          {"parameters", api::JsonOf(r.parameters)},
-          {"calls", r.calls},
-          {"arena_bytes", r.arena_bytes},
-          {"alive_bytes", r.alive_bytes},
-          {"weights_bytes", r.weights_bytes},
-          {"tasks", std::move(tasks)},
-          {"files", r.files},
-          {"seconds", r.seconds}};
+  Json json = {{"file", r.file},
+               {"symbol", r.name},
+               {"target", r.target},
+               {"parameters", api::JsonOf(r.parameters)},
+               {"calls", r.calls},
+               {"arena_bytes", r.arena_bytes},
+               {"alive_bytes", r.alive_bytes},
+               {"weights_bytes", r.weights_bytes},
+               {"tasks", std::move(tasks)},
+               {"files", r.files},
+               {"seconds", r.seconds}};
+  const ModelAccuracy& found = r.accuracy;
+  if (found.checked && found.note.empty())
+    json["accuracy"] = {{"error", found.error}, {"limit", found.limit}};
+  if (found.checked && !found.note.empty()) json["accuracy"] = {{"note", found.note}};
+  return json;
 }
 
 Json JsonOf(const TaskSketches& t) {

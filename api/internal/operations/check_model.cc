@@ -1,0 +1,214 @@
+#include "api/internal/operations/check_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "api/internal/spaces/named_space.h"
+#include "backends/cpu/cores.h"
+#include "backends/model/check_memory.h"
+#include "lang/base/random.h"
+#include "lang/graph/with_doubles.h"
+#include "lang/model/plan_calls.h"
+#include "lang/program/layout.h"
+#include "lang/program/scalar.h"
+#include "lang/reference/trial_data.h"
+#include "search/model/default_schedules.h"
+
+namespace kiln::api {
+namespace {
+
+constexpr double kUnits = 1000;       // the error may be so many roundings of the least exact type
+constexpr int kDrawsForDoubles = 20;  // schedules of each task in f64: it runs once or twice
+
+// Numbers of either sign, with which sums of products neither grow nor shrink from layer to layer (He et al., 2015).
+// Vectors are scales, shifts and variances: positive and near 1.
+std::string DrawFloats(const Program& p, Id id, Dice& dice) {
+  const auto shape = p.Dims(p.buffers[id].shape);
+  const int64_t elements = ElementsOf(p, id);
+  double low = 0.5, high = 1.5;
+  if (p.buffers[id].role != Role::kConstant) {
+    low = -1, high = 1;
+  } else if (shape.size() > 1) {
+    int64_t most = 1;
+    for (const Extent extent : shape) most = std::max(most, extent.UpperBound());
+    high = std::sqrt(6.0 / static_cast<double>(std::max<int64_t>(elements / most, 1)));
+    low = -high;
+  }
+  constexpr int64_t kSteps = 1 << 20;
+  const DType type = p.buffers[id].dtype;
+  std::string bytes(BytesOf(p, id), '\0');
+  for (int64_t n = 0; n < elements; ++n) {
+    const double share = static_cast<double>(dice.Below(kSteps)) / kSteps;
+    StoreScalar(type, {.f = RoundFloat(type, low + share * (high - low))}, &bytes[n * SizeOf(type)]);
+  }
+  return bytes;
+}
+
+std::string DrawIntegers(const Program& p, Id id, const ValueRange& range, Dice& dice) {
+  const DType type = p.buffers[id].dtype;
+  std::string bytes(BytesOf(p, id), '\0');
+  for (int64_t n = 0; n < ElementsOf(p, id); ++n)
+    StoreScalar(type, {.i = range.min + dice.Below(range.max - range.min + 1)}, &bytes[n * SizeOf(type)]);
+  return bytes;
+}
+
+// The bytes of each input and constant.
+absl::StatusOr<std::vector<std::string>> DrawGiven(const Program& p) {
+  const auto ranges = TrialRanges(p);
+  if (!ranges.ok()) return ranges.status();
+  RandomDice dice(Engine({17}));
+  std::vector<std::string> given;
+  for (size_t i = 0; i < p.parameters.size(); ++i) {
+    const Id id = p.parameters[i];
+    const DType type = p.buffers[id].dtype;
+    if (!IsGiven(p.buffers[id].role)) continue;
+    const ValueRange range = (*ranges)[i].value_or(UnrestrictedTrialData(type));
+    given.push_back(IsFloat(type) ? DrawFloats(p, id, dice) : DrawIntegers(p, id, range, dice));
+  }
+  return given;
+}
+
+std::string AsDoubles(DType type, absl::string_view bytes) {
+  if (!IsFloat(type)) return std::string(bytes);
+  std::string doubles;
+  for (size_t at = 0; at < bytes.size(); at += SizeOf(type)) {
+    const double value = LoadScalar(type, bytes.data() + at).f;
+    doubles.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  return doubles;
+}
+
+// The model in f64, compiled and run.
+class Doubles {
+ public:
+  Doubles(const ModelToCheck& check, const Target& target, BuilderPool& builders,
+          const ModelBuildOptions& options, Stop& stop)
+      : check_(check), target_(target), builders_(builders), options_(options), stop_(stop) {}
+
+  absl::StatusOr<CheckedRun> Run(const std::vector<absl::string_view>& given) {
+    auto model = WithDoubles(check_.original);
+    if (!model.ok()) return model.status();
+    auto tasks = ExtractAllTasks(*model, check_.policies);
+    if (!tasks.ok()) return tasks.status();
+    const auto scheduled = Schedule(*model, *tasks);
+    if (!scheduled.ok()) return scheduled.status();
+    const auto code = CompileTasks(*scheduled, "doubles", builders_, options_);
+    if (!code.ok()) return code.status();
+    const auto plan = PlanCalls(*model, *tasks, code->needs);
+    if (!plan.ok()) return plan.status();
+    const auto library = LinkModel(*model, *plan, *code, "doubles", builders_, options_);
+    if (!library.ok()) return library.status();
+    std::vector<std::string> bytes;
+    for (const Id id : check_.original.parameters) {
+      const Buffer& buffer = check_.original.buffers[id];
+      if (IsGiven(buffer.role)) bytes.push_back(AsDoubles(buffer.dtype, given[bytes.size()]));
+    }
+    const std::vector<absl::string_view> views(bytes.begin(), bytes.end());
+    return RunLibrary({*model, *plan, *code, "doubles", {}, views}, library->shared_object);
+  }
+
+ private:
+  // Default schedules: a model as it was imported may take minutes.
+  absl::StatusOr<std::vector<ScheduledTask>> Schedule(const Program& model, const std::vector<Task>& tasks) {
+    std::vector<ScheduledTask> scheduled;
+    for (const Task& task : tasks)
+      scheduled.push_back({.program = task.program, .policies = check_.policies});
+    const auto searched = ExtractTasks(model, check_.policies);  // the first of them
+    if (!searched.ok()) return searched.status();
+    std::vector<DefaultTask> asked;
+    for (const Task& task : *searched) asked.push_back({.program = task.program});
+    const auto space = ResolveSpace({}, target_);
+    if (!space.ok()) return space.status();
+    auto schedules = DefaultSchedules(
+        asked, space->space, target_,
+        {.draws = kDrawsForDoubles, .threads = static_cast<int>(UsableCores().size()), .stop = stop_.flag()});
+    if (!schedules.ok()) return schedules.status();
+    for (size_t t = 0; t < schedules->size(); ++t) {
+      if (!(*schedules)[t].trace.steps.empty()) scheduled[t].program = std::move((*schedules)[t].program);
+    }
+    return scheduled;
+  }
+
+  const ModelToCheck& check_;
+  const Target& target_;
+  BuilderPool& builders_;
+  const ModelBuildOptions& options_;
+  Stop& stop_;
+};
+
+// The rounding error of the least exact float of the model, relative to the number.
+double Unit(const Program& p) {
+  double unit = 0;
+  for (const Buffer& buffer : p.buffers) {
+    const double of_type = buffer.dtype == DType::kBF16  ? 0x1p-8
+                           : buffer.dtype == DType::kF16 ? 0x1p-11
+                           : buffer.dtype == DType::kF32 ? 0x1p-24
+                           : buffer.dtype == DType::kF64 ? 0x1p-53
+                                                         : 0;
+    unit = std::max(unit, of_type);
+  }
+  return unit;
+}
+
+// The greatest difference of an element over the greatest element.
+double ErrorOf(DType type, const std::string& found, const std::string& wanted) {
+  double difference = 0, most = 0;
+  for (size_t n = 0; n < wanted.size() / sizeof(double); ++n) {
+    const double one = LoadScalar(type, found.data() + n * SizeOf(type)).f;
+    const double other = LoadScalar(DType::kF64, wanted.data() + n * sizeof(double)).f;
+    if (one == other || (std::isnan(one) && std::isnan(other))) continue;
+    if (!std::isfinite(one) || !std::isfinite(other)) return std::numeric_limits<double>::infinity();
+    difference = std::max(difference, std::abs(one - other));
+    most = std::max(most, std::abs(other));
+  }
+  return difference == 0 ? 0 : difference / std::max(most, std::numeric_limits<double>::min());
+}
+
+}  // namespace
+
+absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target& target,
+                                         BuilderPool& builders, const ModelBuildOptions& options,
+                                         Stop& stop) {
+  const Program& p = check.original;
+  auto drawn = DrawGiven(p);
+  if (!drawn.ok()) return drawn.status();
+  std::vector<absl::string_view> given;
+  size_t constant = 0;
+  for (const Id id : p.parameters) {
+    if (!IsGiven(p.buffers[id].role)) continue;
+    const bool is_there = p.buffers[id].role == Role::kConstant && !check.constants.empty();
+    given.push_back(is_there ? check.constants[constant++] : absl::string_view((*drawn)[given.size()]));
+  }
+  const auto run = CheckMemory({check.model, check.plan, check.code, check.name, check.tasks, given},
+                               check.library.shared_object, builders, options);
+  if (!run.ok()) return run.status();
+  ModelAccuracy accuracy{.checked = true, .limit = kUnits * Unit(p)};
+  const auto doubles = Doubles(check, target, builders, options, stop).Run(given);
+  if (!doubles.ok() && doubles.status().code() != absl::StatusCode::kUnimplemented) return doubles.status();
+  if (!doubles.ok() || run->status != 0 || doubles->status != 0) {
+    accuracy.note = doubles.ok() ? "an assertion of the model fails on drawn data"
+                                 : std::string(doubles.status().message());
+    return accuracy;
+  }
+  size_t result = 0;
+  for (const Id id : p.parameters) {
+    if (p.buffers[id].role != Role::kOutput) continue;
+    const DType type = p.buffers[id].dtype;
+    if (IsFloat(type)) {
+      const double error = ErrorOf(type, run->results[result], doubles->results[result]);
+      if (error > accuracy.limit)
+        return absl::FailedPreconditionError(absl::StrFormat(
+            "result %s is %.2g of its range away from that of the model in f64; the limit is %.2g",
+            p.Text(p.buffers[id].name), error, accuracy.limit));
+      accuracy.error = std::max(accuracy.error, error);
+    }
+    ++result;
+  }
+  return accuracy;
+}
+
+}  // namespace kiln::api

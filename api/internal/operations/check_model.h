@@ -1,0 +1,34 @@
+// `kiln build --check`: runs a library that was just built on drawn data. Its arrays keep to themselves
+// (backends/model/check_memory.h), and its results are as near to those of the model in f64 as its types allow.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "api/building.h"
+#include "api/internal/stop.h"
+#include "backends/model/compile_model.h"
+#include "lang/graph/outline.h"
+#include "lang/target/target.h"
+
+namespace kiln::api {
+
+struct ModelToCheck {
+  const Program& original;  // as it was imported
+  const Program& model;     // as it was planned
+  const ModelPlan& plan;
+  const TaskObjects& code;
+  const ModelLibrary& library;
+  std::string name;
+  std::vector<std::string> tasks = {};            // their names
+  std::vector<absl::string_view> constants = {};  // in order; empty: they are drawn
+  Policies policies = {};
+};
+
+// kInternal as CheckMemory says, kFailedPrecondition if the error is above the limit.
+absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target& target,
+                                         BuilderPool& builders, const ModelBuildOptions& options, Stop& stop);
+
+}  // namespace kiln::api

@@ -1,11 +1,12 @@
 // What a C program sees that calls a model's library: memory, threads and callers at once.
-#include <gtest/gtest.h>
-
-#include <fstream>
+#include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/codegen/pool_files.h"
+#include "backends/cpu/targets.h"
 #include "backends/model/compile_model.h"
+#include "build_info.h"
 #include "lang/graph/outline.h"
 #include "lang/program/builder.h"
 #include "lang/program/layout.h"
@@ -17,6 +18,8 @@
 
 namespace kiln {
 namespace {
+
+using ::testing::HasSubstr;
 
 constexpr int64_t kColumns = 10000;  // a row has 40,000 bytes, which is too much for a stack
 
@@ -58,12 +61,15 @@ constexpr char kCaller[] = R"(
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef COUNTS
 void* __libc_malloc(size_t);
 void* __libc_calloc(size_t, size_t);
 void* __libc_realloc(void*, size_t);
 void* __libc_memalign(size_t, size_t);
 void __libc_free(void*);
+#endif
 static atomic_int counting, allocations, wrong;
+#ifdef COUNTS
 static void count(void) { if (counting) ++allocations; }
 void* malloc(size_t n) { count(); return __libc_malloc(n); }
 void* calloc(size_t n, size_t m) { count(); return __libc_calloc(n, m); }
@@ -71,6 +77,7 @@ void* realloc(void* p, size_t n) { count(); return __libc_realloc(p, n); }
 void* aligned_alloc(size_t a, size_t n) { count(); return __libc_memalign(a, n); }
 int posix_memalign(void** p, size_t a, size_t n) { count(); return (*p = __libc_memalign(a, n)) ? 0 : 12; }
 void free(void* p) { if (p) count(); __libc_free(p); }
+#endif
 int net_by_table(void* const*), net_prepare_by_table(void* const*), net_set_threads(int);
 static char* data[COUNT + 2];
 static int callers;
@@ -123,14 +130,34 @@ int main(int count, char** words) {
 // The library and the program as a folder with the executable "caller" and its data.
 class Callers : public testing::Test {
  protected:
-  Callers() {
+  // Compiles the model for a machine, and links it with the program.
+  int Build(const ModelBuildOptions& options, const std::string& compile) {
     const Program model = TwoProducts();
     const std::vector<Task> tasks = ExtractAllTasks(model).value();
     std::vector<ScheduledTask> scheduled;
     for (const Task& task : tasks) scheduled.push_back({.program = InParallel(task.program)});
     const auto builders = StartBuilders();
-    const TaskObjects code = CompileTasks(scheduled, "net", *builders, {.pieces = 4}).value();
+    const TaskObjects code = CompileTasks(scheduled, "net", *builders, options).value();
     plan_ = PlanCalls(model, tasks, code.needs).value();
+    const ModelLibrary library = LinkModel(model, plan_, code, "net", *builders, options).value();
+    folder_.Write("net.so", library.shared_object);
+    folder_.Write("net.a", library.archive);
+    folder_.Write("kiln_pool.c", PoolSource());
+    WriteCaller(model);
+    return std::system(absl::StrCat("cd ", folder_.path(), " && ", compile).c_str());
+  }
+
+  std::string Run(int threads, int callers, const std::string& machine = "") {
+    const std::string line = absl::StrCat("cd ", folder_.path(), " && LD_LIBRARY_PATH=. timeout 300 ",
+                                          machine, " ./caller ", threads, " ", callers, " > said.txt");
+    EXPECT_EQ(std::system(line.c_str()), 0);
+    return ReadText(folder_ / "said.txt");
+  }
+
+  ModelPlan plan_;
+
+ private:
+  void WriteCaller(const Program& model) {
     const std::vector<std::string> inputs = RandomModelInputs(model, 1);
     const std::vector<std::string> results = kiln::Run(model, inputs).value();
     std::vector<int64_t> size;
@@ -144,40 +171,39 @@ class Callers : public testing::Test {
     }
     size.push_back(plan_.weights_bytes), size.push_back(plan_.arena_bytes);
     folder_.Write("data", data);
-    folder_.Write("net.so", LinkModel(model, plan_, code, "net", *builders).value().shared_object);
     folder_.Write("caller.c", absl::StrCat("static const long size[] = {", absl::StrJoin(size, ", "),
                                            "};\nstatic const int given[] = {", absl::StrJoin(given, ", "),
                                            "};\nenum { COUNT = ", given.size(), " };\n", kCaller));
-    built_ = std::system(absl::StrCat("cd ", folder_.path(),
-                                      " && cc -std=gnu11 -O1 -Wall caller.c ./net.so -lpthread -o caller")
-                             .c_str());
-  }
-
-  std::string Run(int threads, int callers) {
-    const std::string line =
-        absl::StrCat("cd ", folder_.path(), " && LD_LIBRARY_PATH=. timeout 300 ./caller ", threads, " ",
-                     callers, " > said.txt");
-    EXPECT_EQ(std::system(line.c_str()), 0);
-    return ReadText(folder_ / "said.txt");
   }
 
   const TemporaryFolder folder_;
-  ModelPlan plan_;
-  int built_ = -1;
 };
 
+constexpr char kHere[] = "cc -std=gnu11 -O1 -Wall -DCOUNTS caller.c ./net.so -lpthread -o caller";
+constexpr char kFine[] = "0 allocations, 0 wrong, peak below the arrays and 5 MiB\n";
+
 TEST_F(Callers, ACallAllocatesNothingOnAnyNumberOfThreads) {
-  ASSERT_EQ(built_, 0);
+  ASSERT_EQ(Build({.pieces = 4}, kHere), 0);
   // One row of sums for each of four threads.
   EXPECT_EQ(plan_.calls[0].workspaces.size(), 1u);
   EXPECT_EQ(plan_.calls[0].workspaces[0].bytes, 4 * kColumns * 4);
-  for (const int threads : {1, 2, 8, 64})
-    EXPECT_EQ(Run(threads, 1), "0 allocations, 0 wrong, peak below the arrays and 5 MiB\n") << threads;
+  for (const int threads : {1, 2, 8, 64}) EXPECT_EQ(Run(threads, 1), kFine) << threads;
 }
 
 TEST_F(Callers, TwoAtOnceGetTheSameBitsOnAnyNumberOfThreads) {
-  for (const int threads : {1, 2, 8, 64})
-    EXPECT_EQ(Run(threads, 2), "0 allocations, 0 wrong, peak below the arrays and 5 MiB\n") << threads;
+  ASSERT_EQ(Build({.pieces = 4}, kHere), 0);
+  for (const int threads : {1, 2, 8, 64}) EXPECT_EQ(Run(threads, 2), kFine) << threads;
+}
+
+TEST_F(Callers, ThreadsOfArmGetTheSameBitsUnderQemu) {
+  const Target arm = NamedTarget("aarch64").value();
+  const std::string compile =
+      absl::StrCat(KILN_CXX_COMPILER,
+                   " --target=aarch64-linux-gnu -fuse-ld=lld -static -nostdlib++ -x c -std=gnu11"
+                   " caller.c kiln_pool.c -x none net.a -lm -lpthread -o caller");
+  ASSERT_EQ(Build({.triple = arm.triple, .cpu = arm.cpu, .features = arm.features, .pieces = 4}, compile), 0);
+  for (const int threads : {1, 2, 8})
+    EXPECT_THAT(Run(threads, 1, "qemu-aarch64"), HasSubstr("0 wrong")) << threads;
 }
 
 }  // namespace

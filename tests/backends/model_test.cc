@@ -8,8 +8,8 @@
 #include "lang/program/builder.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
-#include "tests/backends/built_model.h"
 #include "testing/random_model.h"
+#include "tests/backends/built_model.h"
 #include "tests/backends/workers.h"
 
 namespace kiln {

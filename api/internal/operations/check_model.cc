@@ -21,7 +21,9 @@
 namespace kiln::api {
 namespace {
 
-constexpr double kUnits = 1000;       // the error may be so many roundings of the least exact type
+// The error may be so many roundings of the least exact type, or so many times what the result changes by if each
+// number that is given changes by a rounding.
+constexpr double kUnits = 1000, kChanges = 20;
 constexpr int kDrawsForDoubles = 20;  // schedules of each task in f64: it runs once or twice
 
 // Numbers of either sign, with which sums of products neither grow nor shrink from layer to layer (He et al., 2015).
@@ -72,11 +74,12 @@ absl::StatusOr<std::vector<std::string>> DrawGiven(const Program& p) {
   return given;
 }
 
-std::string AsDoubles(DType type, absl::string_view bytes) {
+// The numbers as f64, each larger or smaller by the share `change`.
+std::string AsDoubles(DType type, absl::string_view bytes, double change, Dice& dice) {
   if (!IsFloat(type)) return std::string(bytes);
   std::string doubles;
   for (size_t at = 0; at < bytes.size(); at += SizeOf(type)) {
-    const double value = LoadScalar(type, bytes.data() + at).f;
+    const double value = LoadScalar(type, bytes.data() + at).f * (1 + (dice.Flip(0.5) ? change : -change));
     doubles.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
   return doubles;
@@ -89,7 +92,9 @@ class Doubles {
           const ModelBuildOptions& options, Stop& stop)
       : check_(check), target_(target), builders_(builders), options_(options), stop_(stop) {}
 
-  absl::StatusOr<CheckedRun> Run(const std::vector<absl::string_view>& given) {
+  // The results, and those with each given number changed by a share.
+  absl::StatusOr<std::pair<CheckedRun, CheckedRun>> Run(const std::vector<absl::string_view>& given,
+                                                        double change) {
     auto model = WithDoubles(check_.original);
     if (!model.ok()) return model.status();
     auto tasks = ExtractAllTasks(*model, check_.policies);
@@ -102,13 +107,21 @@ class Doubles {
     if (!plan.ok()) return plan.status();
     const auto library = LinkModel(*model, *plan, *code, "doubles", builders_, options_);
     if (!library.ok()) return library.status();
-    std::vector<std::string> bytes;
-    for (const Id id : check_.original.parameters) {
-      const Buffer& buffer = check_.original.buffers[id];
-      if (IsGiven(buffer.role)) bytes.push_back(AsDoubles(buffer.dtype, given[bytes.size()]));
-    }
-    const std::vector<absl::string_view> views(bytes.begin(), bytes.end());
-    return RunLibrary({*model, *plan, *code, "doubles", {}, views}, library->shared_object);
+    const auto run = [&](double by) -> absl::StatusOr<CheckedRun> {
+      RandomDice dice(Engine({18}));
+      std::vector<std::string> bytes;
+      for (const Id id : check_.original.parameters) {
+        const Buffer& buffer = check_.original.buffers[id];
+        if (IsGiven(buffer.role)) bytes.push_back(AsDoubles(buffer.dtype, given[bytes.size()], by, dice));
+      }
+      const std::vector<absl::string_view> views(bytes.begin(), bytes.end());
+      return RunLibrary({*model, *plan, *code, "doubles", {}, views}, library->shared_object);
+    };
+    auto exact = run(0);
+    if (!exact.ok()) return exact.status();
+    auto changed = run(change);
+    if (!changed.ok()) return changed.status();
+    return std::pair(*std::move(exact), *std::move(changed));
   }
 
  private:
@@ -187,23 +200,25 @@ absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target
                                check.library.shared_object, builders, options);
   if (!run.ok()) return run.status();
   ModelAccuracy accuracy{.checked = true, .limit = kUnits * Unit(p)};
-  const auto doubles = Doubles(check, target, builders, options, stop).Run(given);
+  const auto doubles = Doubles(check, target, builders, options, stop).Run(given, Unit(p));
   if (!doubles.ok() && doubles.status().code() != absl::StatusCode::kUnimplemented) return doubles.status();
-  if (!doubles.ok() || run->status != 0 || doubles->status != 0) {
+  if (!doubles.ok() || run->status != 0 || doubles->first.status != 0) {
     accuracy.note = doubles.ok() ? "an assertion of the model fails on drawn data"
                                  : std::string(doubles.status().message());
     return accuracy;
   }
-  size_t result = 0;
-  for (const Id id : p.parameters) {
-    if (p.buffers[id].role != Role::kOutput) continue;
-    const DType type = p.buffers[id].dtype;
-    if (IsFloat(type)) {
-      const double error = ErrorOf(type, run->results[result], doubles->results[result]);
+  const auto& [exact, changed] = *doubles;
+  for (size_t result = 0, i = 0; i < p.parameters.size(); ++i) {
+    const Buffer& buffer = p.buffers[p.parameters[i]];
+    if (buffer.role != Role::kOutput) continue;
+    if (IsFloat(buffer.dtype)) {
+      const double change = ErrorOf(DType::kF64, changed.results[result], exact.results[result]);
+      const double error = ErrorOf(buffer.dtype, run->results[result], exact.results[result]);
+      accuracy.limit = std::max(accuracy.limit, kChanges * change);
       if (error > accuracy.limit)
         return absl::FailedPreconditionError(absl::StrFormat(
             "result %s is %.2g of its range away from that of the model in f64; the limit is %.2g",
-            p.Text(p.buffers[id].name), error, accuracy.limit));
+            p.Text(buffer.name), error, accuracy.limit));
       accuracy.error = std::max(accuracy.error, error);
     }
     ++result;

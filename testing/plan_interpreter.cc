@@ -8,6 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/random.h"
@@ -242,6 +243,16 @@ class Runner {
     });
   }
 
+  // True if the instance stores its values and combines none before. Of the threads that a leaf across threads combines,
+  // the first to come does so.
+  bool StartsHere(const Instance& at) {
+    if (at.leaf.starts != true || !at.leaf.across) return at.leaf.starts == true;
+    std::vector<int64_t> meeting = loops_;
+    for (const Id loop : at.plan.reduction_loops)
+      if (IsThreadAxis(p_.loop(loop).kind)) meeting[loop] = 0;
+    return met_.insert({&at.leaf, std::move(meeting)}).second;
+  }
+
   // Stores an instance's values, or for a reduction their combination with the elements. `stored` holds the elements
   // that lanes have stored. Lanes that no reduction variable depends on repeat an instance where they share elements.
   void Store(const Instance& at, std::vector<Scalar> values, std::set<int64_t>& stored) {
@@ -250,7 +261,7 @@ class Runner {
       dests.push_back({dest.buffer, Value(at.plan.dests[dests.size()])});
     const bool is_first = stored.insert(dests[0].second).second, reduces = at.block.monoid != kNone;
     if (reduces && !is_first && !UseOf(p_, at.leaf.block, lane_loop_).reduction) return;
-    const bool starts = at.leaf.starts == true && is_first;
+    const bool starts = StartsHere(at) && is_first;
     if (reduces && !(starts && StartsNeutral(p_, at.block))) {
       const Monoid& monoid = p_.monoids[at.block.monoid];
       args_.clear();
@@ -262,7 +273,7 @@ class Runner {
     }
     for (size_t r = 0; r < dests.size(); ++r) {
       memory_.Store(thread_, dests[r].first, dests[r].second, values[r],
-                    reduces && !starts ? PlanUse::kCombine : PlanUse::kWrite,
+                    reduces && (at.leaf.across || !starts) ? PlanUse::kCombine : PlanUse::kWrite,
                     at.leaf.stores.empty() ? plan::Store() : at.leaf.stores[r]);
     }
   }
@@ -326,6 +337,8 @@ class Runner {
   std::unordered_map<Id, int64_t> computed_;  // marks of gathers
   std::unordered_map<Id, Scalar> exprs_;
   std::vector<Scalar> args_;  // of the monoid
+  // The leaves across threads that have started, with the values of the loops that their threads share.
+  std::set<std::pair<const plan::Leaf*, std::vector<int64_t>>> met_;
 };
 
 }  // namespace

@@ -9,81 +9,23 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "backends/lower/kernels/plan_kernels.h"
 #include "backends/lower/passes/decompose_reductions.h"
 #include "backends/lower/text/loop_plan_parse.h"
 #include "lang/program/scalar.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "test_paths.h"
+#include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
-#include "testing/scheduled.h"
 #include "testing/softmax.h"
 
 namespace kiln {
 namespace {
 
 constexpr int kSeeds = 8;
-
-// A block computes a tile of 16 by 8 elements, a thread 4 by 2. All threads copy slices of 4 along k to shared memory.
-Schedule Simt(const Program& program) {
-  Schedule s = Scheduled(program);
-  const Block product = s.GetBlock("matmul");
-  const auto loops = s.GetLoops(product);
-  const auto i = s.Split(loops[0], {2, 4, 2, 2}), j = s.Split(loops[1], {3, 4, 1, 2});
-  const auto k = s.Split(loops[2], {4, 4});
-  s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2], i[3], j[3]});
-  const Loop block = s.Fuse({i[0], j[0]}), thread = s.Fuse({i[1], j[1]});
-  s.Bind(block, LoopKind::kBlockX);
-  std::vector<Block> copies;
-  for (const int operand : {0, 1}) {
-    copies.push_back(s.CacheRead(product, operand, "shared"));
-    s.ComputeAt(copies.back(), k[0]);
-  }
-  for (const int operand : {0, 1}) {
-    const Block load = s.CacheRead(product, operand, "register");
-    s.ComputeAt(load, k[1]);
-    const auto of_load = s.GetLoops(load);
-    for (size_t l = of_load.size() - 2; l < of_load.size(); ++l) s.Unroll(of_load[l]);
-  }
-  const Block store = s.AccumulateAt(product, block, "register");
-  const auto of_store = s.GetLoops(store);
-  const auto a = s.Split(of_store[1], {4, 2, 2}), b = s.Split(of_store[2], {4, 1, 2});
-  s.Reorder({a[0], b[0], a[1], b[1], a[2], b[2]});
-  s.Bind(s.Fuse({a[0], b[0]}), LoopKind::kThreadX);
-  for (const Loop loop : {a[1], b[1], a[2]}) s.Unroll(loop);
-  s.Vectorize(b[2]);
-  s.Bind(thread, LoopKind::kThreadX);
-  for (const Loop loop : {i[2], j[2], i[3], j[3]}) s.Unroll(loop);
-  for (const Block copy : copies) s.CooperativeFetch(copy, 2);
-  s.Pipeline(k[0], {.stages = {0, 0, 1}, .depths = {2, 2}});
-  return s;
-}
-
-// A block computes a row, a thread 8 adjacent elements, which it reduces in registers first.
-Schedule SoftmaxOfRows(const Program& program) {
-  Schedule s = Scheduled(program);
-  const Block max = s.GetBlock("max"), exp = s.GetBlock("exp"), sum = s.GetBlock("sum"),
-              div = s.GetBlock("div");
-  const Loop row = s.GetLoops(div)[0];
-  for (const Block block : {sum, exp, max}) s.ComputeAt(block, row);
-  const Block load = s.CacheRead(max, 0, "register");
-  s.SetScope(max, "shared");
-  s.SetScope(sum, "shared");
-  s.SetScope(exp, "register");
-  s.ComputeAt(load, row);
-  for (const Block block : {load, max, exp, sum, div}) {
-    const auto parts = s.Split(s.GetLoops(block).back(), {8, kAuto, 4});
-    s.Bind(parts[0], LoopKind::kThreadX);
-    s.Unroll(parts[1]);
-    const bool moves = block.number == load.number || block.number == div.number;
-    moves ? s.Vectorize(parts[2]) : s.Unroll(parts[2]);
-    if (block.number == max.number || block.number == sum.number) s.AccumulateAt(block, parts[0], "register");
-  }
-  s.Bind(row, LoopKind::kBlockX);
-  return s;
-}
 
 struct Kernel {
   Program program;
@@ -101,7 +43,7 @@ std::string ReadFile(const std::string& name) {
 Kernel SimtKernel() {
   const Program program = Matmul(32, 24, 16);
   RandomDice dice(Engine{1});
-  return {program, Simt(program), ReadFile("simt.txt"), RandomInputs(program, dice)};
+  return {program, SimtMatmul(program), ReadFile("simt.txt"), RandomInputs(program, dice)};
 }
 
 // All exponentials are 0 or 1, so that sums are exact in any order.
@@ -142,6 +84,23 @@ void ExpectSameResults(const Kernel& kernel) {
   }
 }
 
+// What PlanKernels makes of the schedule computes the same, with the same number of syncs in each turn.
+void ExpectPlansTheSchedule(const Kernel& kernel, int syncs) {
+  const auto planned = plan::PlanKernels(kernel.schedule.program());
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  const std::string text = plan::Text(*planned);
+  int found_syncs = 0;
+  for (size_t at = text.find("sync block"); at != std::string::npos; at = text.find("sync block", at + 1))
+    ++found_syncs;
+  EXPECT_EQ(found_syncs, syncs) << text;
+  const auto wanted = kiln::Run(kernel.program, kernel.inputs);
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const auto found = RunPlan(planned->program, planned->plan, kernel.inputs, {.shuffle = seed});
+    ASSERT_TRUE(found.ok()) << seed << ": " << found.status() << text;
+    EXPECT_EQ(*found, *wanted) << seed;
+  }
+}
+
 // Removes the sync with this number. Returns false if there are fewer.
 bool RemoveSync(plan::Nodes& nodes, int& number) {
   for (size_t n = 0; n < nodes.size(); ++n) {
@@ -174,13 +133,15 @@ TEST(GpuPlans, SimtComputesTheProduct) {
   ExpectPlanOfTheSchedule(kernel);
   ExpectSameResults(kernel);
   EXPECT_EQ(ExpectAllSyncsAreNeeded(kernel), 2);
+  ExpectPlansTheSchedule(kernel, 2);
 }
 
 TEST(GpuPlans, SoftmaxReducesOverThreads) {
   const Kernel kernel = SoftmaxKernel();
   ExpectPlanOfTheSchedule(kernel);
   ExpectSameResults(kernel);
-  EXPECT_EQ(ExpectAllSyncsAreNeeded(kernel), 4);
+  EXPECT_EQ(ExpectAllSyncsAreNeeded(kernel), 2);
+  ExpectPlansTheSchedule(kernel, 2);
 }
 
 // --- Small plans: threads put elements into shared memory, and get the elements of other threads

@@ -117,7 +117,7 @@ TEST(PlanText, SaysWhereItIsWrong) {
             "17:1: found \"buffer\", wanted the program's condition c0: 0 <= a*20 + b < 57");
   EXPECT_EQ(wrong("buffer A: 57 elements", "buffer C: 57 elements"), "18:8: no buffer is called \"C\"");
   EXPECT_EQ(wrong("elements, parameter", "elements, drum"),
-            "18:24: found \"drum\", wanted parameter, global, alloca or heap");
+            "18:24: found \"drum\", wanted parameter, global, alloca, heap, shared or workspace");
   EXPECT_EQ(wrong("kiln.plan v1", ""), "17:1: found \"condition\", wanted \"for\" or \"block\"");
 }
 

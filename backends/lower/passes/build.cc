@@ -8,6 +8,7 @@
 #include "backends/lower/passes/plan_indices.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
@@ -53,7 +54,10 @@ class Builder {
     Nodes body = Children(id, false);
     if (extent == 1) {
       made.run = Run::kOne;
-    } else if (loop.kind == LoopKind::kUnrolled) {
+    } else if (IsBlockAxis(loop.kind) || IsThreadAxis(loop.kind)) {
+      made.run = Run::kAxis;
+      made.axis = loop.kind;
+    } else if (loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVirtualThread) {
       made.run = Run::kUnrolled;
     } else if (loop.kind == LoopKind::kVectorized) {
       made.run = ReducesToSeveral(p_, id) ? Run::kUnrolled : Run::kLanes;
@@ -69,18 +73,24 @@ class Builder {
     return {made, {std::move(body)}};
   }
 
+  // Threads whose loop feeds a reduction combine their values; the reduction starts where its other loops are at 0.
   Node Block(Id id) {
     KILN_CHECK(p_.nodes[id].first == kNone, "a block inside a block");
     const BlockNode& block = p_.block(id);
     const BlockPlan& plan = indices_.blocks.at(id);
     Leaf leaf{.block = id, .asks = plan.guards, .fast = AnnotationOf(p_, block.annotations, kFastMath) != 0};
+    const auto is_axis = [&](Id loop) {
+      return IsThreadAxis(p_.loop(loop).kind) && p_.loop(loop).extent.Known() > 1;
+    };
+    leaf.across = block.monoid != kNone && absl::c_any_of(plan.reduction_loops, is_axis);
     if (block.monoid == kNone || block.accumulates) return {leaf};
     Leaf starts = leaf, combines = leaf;
     starts.starts = !KILN_DEFECT("plan.build.starts");
     combines.starts = false;
     First first;  // a loop of one iteration is at 0 wherever the test stands
     absl::c_copy_if(plan.reduction_loops, std::back_inserter(first.loops),
-                    [&](Id loop) { return p_.loop(loop).extent.Known() > 1; });
+                    [&](Id loop) { return p_.loop(loop).extent.Known() > 1 && !is_axis(loop); });
+    if (first.loops.empty()) return {starts};
     return {std::move(first), {{{starts}}, {{combines}}}};
   }
 

@@ -8,6 +8,7 @@
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/base/check.h"
 #include "lang/program/expr_copier.h"
 #include "lang/program/start.h"
@@ -164,12 +165,19 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
   return true;
 }
 
+// A reduction across threads stays whole: they combine their values before one of them stores the result.
 void Decompose(Program& p, Id node) {
   const std::vector<Id> loops = LoopsAround(p, node);
   const std::vector<bool> reduction = Feeds(p, node, IterKind::kReduction);
-  const auto repeats = [&](size_t i) { return reduction[i] && p.loop(loops[i]).extent.Known() > 1; };
+  bool across = false;
+  const auto repeats = [&](size_t i) {
+    if (!reduction[i] || p.loop(loops[i]).extent.Known() == 1) return false;
+    across |= IsThreadAxis(p.loop(loops[i]).kind);
+    return !IsThreadAxis(p.loop(loops[i]).kind);
+  };
   size_t outermost = 0, innermost = loops.size();
   while (outermost < loops.size() && !repeats(outermost)) ++outermost;
+  if (outermost == loops.size() && across) return;
   if (outermost == loops.size()) return MakePlainStore(p, node);
   while (!repeats(--innermost)) continue;
   bool lanes = false;

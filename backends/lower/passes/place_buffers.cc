@@ -1,8 +1,10 @@
 #include "backends/lower/passes/place_buffers.h"
 
 #include <algorithm>
+#include <map>
 
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
@@ -48,14 +50,41 @@ struct Axis {
   std::vector<IndexSum> rests;  // by access: the axis's index relative to the base
 };
 
+bool IsAxis(const Program& p, Id node) {
+  return p.IsLoop(node) && (IsBlockAxis(p.loop(node).kind) || IsThreadAxis(p.loop(node).kind));
+}
+
+// The first loop on each axis; none if the program is for a CPU.
+std::vector<Id> FirstLoopsOnAxes(const Program& p) {
+  std::vector<Id> first;
+  for (const Id loop : LoopsBelow(p, kRoot)) {
+    const bool known =
+        std::any_of(first.begin(), first.end(), [&](Id f) { return p.loop(f).kind == p.loop(loop).kind; });
+    if (IsAxis(p, loop) && !known) first.push_back(loop);
+  }
+  return first;
+}
+
+// The loops around all accesses. A thread has a memory of its own for its registers, so that loops on axes, which all
+// have the thread's number as their value, are outside of these too. The first loop on an axis stands for all of them.
+struct OuterLoops {
+  std::vector<Id> common = {};
+  std::vector<Id> axes = {};  // the first loop on each axis
+
+  // The loop that stands for this one; kNone if this one is not outside.
+  Id Of(const Program& p, Source source) const {
+    if (source.kind != Source::Kind::kLoop) return kNone;
+    if (IsAxis(p, source.id))
+      for (const Id first : axes)
+        if (p.loop(first).kind == p.loop(source.id).kind) return first;
+    return std::find(common.begin(), common.end(), source.id) == common.end() ? kNone : source.id;
+  }
+};
+
 // The whole axis, or the part of it that remains when the index is taken relative to the terms of outer
 // loops.
 Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full,
-               const std::vector<Id>& outer) {
-  const auto is_outer = [&](const IndexSplit& s) {
-    return s.source.kind == Source::Kind::kLoop &&
-           std::find(outer.begin(), outer.end(), s.source.id) != outer.end();
-  };
+               const OuterLoops& outer) {
   Axis whole{full, {}}, relative;
   IndexSum base;
   Interval touched{INT64_MAX, INT64_MIN};
@@ -64,7 +93,11 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
     const IndexSum& index = access->axes[axis];
     whole.rests.push_back(index);
     IndexSum above, rest = IndexSum::Constant(index.offset);
-    for (const IndexSplit& split : index.splits) (is_outer(split) ? above : rest).splits.push_back(split);
+    for (IndexSplit split : index.splits) {
+      const Id loop = outer.Of(p, split.source);
+      if (loop != kNone) split.source.id = loop;
+      (loop != kNone ? above : rest).splits.push_back(split);
+    }
     if (access == accesses[0]) base = above;
     same &= above == base;
     const Interval bounds = Bounds(rest, Extents(p));
@@ -86,6 +119,20 @@ std::pair<Id, Ring> RingOf(const Program& p, Id buffer) {
   return {kNone, {}};
 }
 
+Memory PlaceOf(const Program& p, const PlanOptions& options, const Buffer& buffer, const BufferPlan& plan) {
+  if (buffer.role == Role::kStatus) return Memory::kAlloca;
+  if (buffer.role != Role::kTemporary || plan.crosses)
+    return buffer.data != kNone ? Memory::kGlobal : Memory::kParameter;
+  const Storage storage = buffer.scope.storage;
+  if (FirstLoopsOnAxes(p).empty()) {
+    const bool small = plan.elements * SizeOf(buffer.dtype) <= options.stack_bytes;
+    return small || storage == Storage::kRegister ? Memory::kAlloca : Memory::kHeap;
+  }
+  return storage == Storage::kShared   ? Memory::kShared
+         : storage == Storage::kGlobal ? Memory::kWorkspace
+                                       : Memory::kAlloca;
+}
+
 void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Accesses& accesses,
                  BufferPlan& plan) {
   const Buffer& buffer = p.buffers[id];
@@ -96,7 +143,7 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
     for (const Extent& extent : p.Dims(buffer.shape)) extents.push_back(extent.Known());
   }
   for (const PlannedAccess* access : accesses) (access->prepare ? plan.in_prepare : plan.in_main) = true;
-  std::vector<Id> outer;
+  OuterLoops outer;
   if (buffer.role == Role::kTemporary) {
     plan.crosses = plan.in_prepare && plan.in_main;
     const std::vector<Id> common = CommonPath(p, accesses);
@@ -104,8 +151,9 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
     plan.per_iteration =
         std::any_of(in_turns.begin(), in_turns.end(), [&](Id node) { return RunsOnThreads(p, node); });
     for (const Id node : in_turns) {
-      if (p.IsLoop(node)) outer.push_back(node);
+      if (p.IsLoop(node)) outer.common.push_back(node);
     }
+    if (buffer.scope.owner == Owner::kThread) outer.axes = FirstLoopsOnAxes(p);
   }
 
   std::vector<Axis> axes;
@@ -120,7 +168,7 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
   };
   const Swizzle s = buffer.layout.swizzle;
   if (!IsOneToOne(s, place())) {
-    outer.clear();  // the whole buffer is large enough for its swizzle
+    outer = {};  // the whole buffer is large enough for its swizzle
     place();
   }
   std::vector<IndexSum> addresses(accesses.size());
@@ -137,13 +185,24 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
   }
   for (size_t i = 0; i < accesses.size(); ++i) *accesses[i]->address = Simplify(addresses[i], Extents(p));
 
-  if (buffer.role == Role::kStatus) {
-    plan.place = Memory::kAlloca;
-  } else if (buffer.role == Role::kTemporary && !plan.crosses) {
-    const bool small = plan.elements * SizeOf(buffer.dtype) <= options.stack_bytes;
-    plan.place = small || buffer.scope.storage == Storage::kRegister ? Memory::kAlloca : Memory::kHeap;
-  } else if (buffer.data != kNone) {
-    plan.place = Memory::kGlobal;
+  plan.place = PlaceOf(p, options, buffer, plan);
+}
+
+// Gives each buffer in shared memory its place in the arena of its kernel, which is a child of the root, and each buffer
+// in the workspace its place there.
+void GiveOffsets(const Program& p, const std::vector<PlannedAccess>& accesses, IndexPlan& plan) {
+  constexpr int64_t kAlignShared = 16, kAlignWorkspace = 256;
+  std::map<Id, int64_t> ends;  // by kernel; that of the root is the workspace
+  for (size_t id = 0; id < plan.buffers.size(); ++id) {
+    BufferPlan& buffer = plan.buffers[id];
+    if (!buffer.used() || !HasOffset(buffer.place)) continue;
+    const auto access = std::find_if(accesses.begin(), accesses.end(),
+                                     [&](const PlannedAccess& a) { return a.buffer == static_cast<Id>(id); });
+    const bool shared = buffer.place == Memory::kShared;
+    int64_t& end = ends[shared ? PathFromRoot(p, access->node)[1] : kRoot];
+    const int64_t align = shared ? kAlignShared : kAlignWorkspace;
+    buffer.offset = (end + align - 1) / align * align;
+    end = buffer.offset + buffer.elements * SizeOf(p.buffers[id].dtype);
   }
 }
 
@@ -158,6 +217,7 @@ void PlaceBuffers(const Program& program, const PlanOptions& options,
     }
     if (!mine.empty()) PlaceBuffer(program, options, static_cast<Id>(id), mine, plan.buffers[id]);
   }
+  GiveOffsets(program, accesses, plan);
 }
 
 }  // namespace kiln

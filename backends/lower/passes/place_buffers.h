@@ -4,9 +4,12 @@
 //   for i0: for i1: t[i0 * 16 + i1] = ...; for i1: ... = t[i0 * 16 + i1]
 //   ->  t has 16 elements, and i1 is the address
 // This compaction applies to each dimension (of the layout) in which the index of every access is the same
-// function of the outer loops plus a bounded rest. Outer loops are those around all accesses, down to the first in
-// which one iteration reads what another wrote, or whose iterations are lanes. A buffer in the ring of a pipelined
-// loop has `depth` copies of this, one after the other (PlanOptions::rings).
+// function of the outer loops plus a bounded rest. Outer loops are those around all accesses, down to the
+// first in which one iteration reads what another wrote, or whose iterations are lanes. A buffer in the ring
+// of a pipelined loop has `depth` copies of this, one after the other (PlanOptions::rings).
+//
+// If the program has loops on axes, it is for a GPU. Then threads hold what their registers and stacks own,
+// shared memory is in an arena for each kernel, and temporaries in global memory are in a workspace.
 #pragma once
 
 #include <vector>

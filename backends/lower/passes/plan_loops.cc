@@ -17,6 +17,8 @@
 #include "backends/lower/passes/unroll_short_loops.h"
 #include "backends/lower/plan/loop_plan_text.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
+#include "lang/analysis/loops.h"
 #include "lang/schedule/inline_nested_blocks.h"
 #include "lang/text/text.h"
 
@@ -48,6 +50,13 @@ void MakePipelinesSerial(Program& p) {
   }
 }
 
+// A CPU runs what is on an axis in turn.
+void MakeAxesSerial(Program& p) {
+  for (const Id loop : LoopsBelow(p, kRoot))
+    if (IsBlockAxis(p.loop(loop).kind) || IsThreadAxis(p.loop(loop).kind))
+      p.loop(loop).kind = LoopKind::kSerial;
+}
+
 constexpr Pass kPasses[] = {
     {"lane-groups", Policy::kWholeVectors, false,
      [](const Program& p, const IndexPlan&, Nodes& nodes, const LowerOptions& options) {
@@ -75,6 +84,7 @@ Planned PlanLoops(const Program& program, const LowerOptions& options, AfterPass
   Planned made{program, {}};
   Program& p = made.program;
   const std::unordered_map<Id, std::string> calls = CallsOf(p, options.policies);
+  MakeAxesSerial(p);
   InlineNestedBlocks(p);
   after("inline-nested-blocks", [&] { return ToString(p); });
   DecomposeReductions(p);

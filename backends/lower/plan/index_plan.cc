@@ -11,6 +11,7 @@ std::string StorageText(const IndexPlan& plan, absl::Span<const std::string> nam
     if (!buffer.used()) continue;
     absl::StrAppend(&text, "buffer ", names[i], ": ", buffer.elements, " elements, ",
                     kMemoryNames[static_cast<int>(buffer.place)],
+                    HasOffset(buffer.place) ? absl::StrCat(" at ", buffer.offset) : "",
                     buffer.per_iteration ? " per iteration" : "");
     if (buffer.shares != kNone) absl::StrAppend(&text, ", in the memory of ", names[buffer.shares]);
     text += '\n';

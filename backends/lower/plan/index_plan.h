@@ -34,12 +34,17 @@ struct BlockPlan {
   std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter
 };
 
-enum class Memory { kParameter, kGlobal, kAlloca, kHeap };
-inline constexpr absl::string_view kMemoryNames[] = {"parameter", "global", "alloca", "heap"};
+// Of a GPU's kernel: kAlloca is memory of a thread, kShared is in the block's arena of shared memory, and
+// kWorkspace in the memory that the caller lends to all kernels of the program.
+enum class Memory { kParameter, kGlobal, kAlloca, kHeap, kShared, kWorkspace };
+inline constexpr absl::string_view kMemoryNames[] = {"parameter", "global", "alloca",
+                                                     "heap",      "shared", "workspace"};
+inline bool HasOffset(Memory place) { return place == Memory::kShared || place == Memory::kWorkspace; }
 
 struct BufferPlan {
   bool in_main = false, in_prepare = false;  // whether blocks of a phase use it
   Memory place = Memory::kParameter;
+  int64_t offset = 0;          // HasOffset: bytes from the beginning of the arena or the workspace
   int64_t elements = 1;        // of the address space, after layout and compaction
   bool crosses = false;        // a temporary that the prepare phase writes and the main phase reads
   bool per_iteration = false;  // private to iterations of the parallel loop around all accesses

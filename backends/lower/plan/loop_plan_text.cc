@@ -98,7 +98,8 @@ class Printer {
   std::string Head(const Leaf& leaf) const {
     std::string text = names_.OfNode(leaf.block);
     if (leaf.starts.has_value()) text += *leaf.starts ? " start" : " combine";
-    absl::StrAppend(&text, leaf.fast ? " fast" : "", Conditions(" asks", leaf.asks));
+    absl::StrAppend(&text, leaf.across ? " across" : "", leaf.fast ? " fast" : "",
+                    Conditions(" asks", leaf.asks));
     if (!leaf.stores.empty()) text += " stores";
     for (const Store& store : leaf.stores) {
       if (store.mode == Store::Mode::kPlain) text += " plain";

@@ -21,14 +21,14 @@
 //   condition  = "condition" "c"N ":" "0" "<=" sum "<" int        all that the program has, in any order
 //   buffer     = "buffer" name ":" int "elements" "," place ["per" "iteration"]
 //                ["," "in" "the" "memory" "of" name]
-//   place      = "parameter" | "global" | "alloca" | "heap"
+//   place      = "parameter" | "global" | "alloca" | "heap" | ("shared" | "workspace") "at" int
 //   entry      = "entry" name ["prepare"] nodes
 //   nodes      = "{" {node} "}"
 //   node       = "for" loop ("one" | range run [attributes]) nodes
 //              | "if" conditions nodes ["else" ["decided"] nodes]
 //              | "switch" condition "{" "all" nodes {int nodes} "}"
 //              | "first" "over" {loop} nodes nodes
-//              | block ["start" | "combine"] ["fast"] ["asks" conditions] ["stores" {store}]
+//              | block ["start" | "combine"] ["across"] ["fast"] ["asks" conditions] ["stores" {store}]
 //              | "call" intrinsic loop ["asks" conditions] [nodes]
 //              | "prefetch" ["write"] buffer "[" sum "]" ["over" {loop ("one" | int)}]
 //                "lines" int "locality" int

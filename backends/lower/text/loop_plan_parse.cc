@@ -188,7 +188,12 @@ class Parser : private ExprReader {
     buffer.elements = Integer("a number of elements");
     Keyword("elements");
     Keyword(",");
-    buffer.place = static_cast<Memory>(OneOf(kMemoryNames, "parameter, global, alloca or heap"));
+    buffer.place =
+        static_cast<Memory>(OneOf(kMemoryNames, "parameter, global, alloca, heap, shared or workspace"));
+    if (HasOffset(buffer.place)) {
+      Keyword("at");
+      buffer.offset = Integer("an offset in bytes");
+    }
     buffer.per_iteration = Accept("per");
     if (buffer.per_iteration) Keyword("iteration");
     buffer.shares = kNone;
@@ -305,6 +310,7 @@ class Parser : private ExprReader {
     } else if (Accept("combine")) {
       leaf.starts = false;
     }
+    leaf.across = Accept("across");
     leaf.fast = Accept("fast");
     leaf.asks = ConditionsAfter("asks");
     if (!Accept("stores")) return leaf;

@@ -10,8 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/context.h"
 #include "backends/codegen/convert_to_llvm.h"
+#include "backends/codegen/diagnostics.h"
 #include "backends/codegen/pass_printer.h"
 #include "backends/codegen/table_entry.h"
+#include "backends/codegen/typed_arrays.h"
 #include "backends/cpu/passes/expand_math.h"
 #include "backends/cpu/passes/extrema.h"
 #include "backends/cpu/passes/masked_memory.h"
@@ -19,8 +21,6 @@
 #include "backends/cpu/passes/outline_parallel.h"
 #include "backends/cpu/passes/step_pointers.h"
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -53,47 +53,8 @@ double Now() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-// Collects the messages of MLIR and LLVM while it lives, instead of printing them on stderr.
-class Diagnostics {
- public:
-  Diagnostics(mlir::MLIRContext& context, llvm::LLVMContext& llvm_context)
-      : handler_(&context, [this](mlir::Diagnostic& diagnostic) {
-          if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) Add(diagnostic.str());
-          return mlir::success();
-        }) {
-    llvm_context.setDiagnosticHandlerCallBack(
-        [](const llvm::DiagnosticInfo* info, void* self) {
-          if (info->getSeverity() != llvm::DS_Error) return;
-          std::string text;
-          llvm::raw_string_ostream stream(text);
-          llvm::DiagnosticPrinterRawOStream printer(stream);
-          info->print(printer);
-          static_cast<Diagnostics*>(self)->Add(text);
-        },
-        this);
-  }
-  bool empty() const { return text_.empty(); }
-  std::string After(absl::string_view what) const {
-    return text_.empty() ? std::string(what) : absl::StrCat(what, ": ", text_);
-  }
-
- private:
-  void Add(const std::string& text) { absl::StrAppend(&text_, text_.empty() ? "" : "; ", text); }
-
-  std::string text_;
-  mlir::ScopedDiagnosticHandler handler_;
-};
-
 // A function that receives the text of the module after each pass.
 using Sink = std::function<void(absl::string_view pass, const std::string& text)>;
-
-template <typename Print>
-std::string Printed(Print print) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  print(stream);
-  return text;
-}
 
 // LLVM's code generator for one kind of file. It is kept, since its setup takes as long as compiling a small
 // kernel.
@@ -164,20 +125,6 @@ absl::Status ReturnStatuses(mlir::ModuleOp module, const std::vector<EntryPoint>
   return absl::OkStatus();
 }
 
-absl::Status OnlyLlvm(mlir::ModuleOp module) {
-  mlir::Operation* leftover = nullptr;
-  module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
-    if (mlir::isa<mlir::ModuleOp>(op) || mlir::isa<mlir::LLVM::LLVMDialect>(op->getDialect()))
-      return mlir::WalkResult::advance();
-    leftover = op;
-    return mlir::isa<mlir::UnrealizedConversionCastOp>(op) ? mlir::WalkResult::advance()
-                                                           : mlir::WalkResult::interrupt();
-  });
-  if (leftover == nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("no lowering for ", Printed([&](auto& os) { leftover->print(os); })));
-}
-
 }  // namespace
 
 const char* StageName(Stage stage) {
@@ -219,25 +166,6 @@ struct Codegen::Impl {
   void Decorate(llvm::Module& module, const CodegenOptions& options) const;
   absl::Status Optimize(llvm::Module& module, const CodegenOptions& options, const Sink& sink) const;
 };
-
-namespace {
-
-// alloca T, i64 N  ->  alloca [N x T]. SROA promotes only the latter, and memref.alloca becomes the former.
-void GiveArraysTheirType(llvm::Function& function) {
-  for (llvm::Instruction& instruction : llvm::make_early_inc_range(function.getEntryBlock())) {
-    auto* array = llvm::dyn_cast<llvm::AllocaInst>(&instruction);
-    if (array == nullptr || !array->isArrayAllocation()) continue;
-    const auto* count = llvm::dyn_cast<llvm::ConstantInt>(array->getArraySize());
-    if (count == nullptr) continue;
-    llvm::IRBuilder<> b(array);
-    auto* typed = b.CreateAlloca(llvm::ArrayType::get(array->getAllocatedType(), count->getZExtValue()));
-    typed->setAlignment(array->getAlign());
-    array->replaceAllUsesWith(typed);
-    array->eraseFromParent();
-  }
-}
-
-}  // namespace
 
 void Codegen::Impl::Decorate(llvm::Module& module, const CodegenOptions& options) const {
   module.setTargetTriple(target->getTargetTriple());

@@ -1,6 +1,8 @@
 #include "backends/codegen/convert_to_llvm.h"
 
+#include "absl/strings/str_cat.h"
 #include "backends/codegen/convert_access.h"
+#include "backends/codegen/diagnostics.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -79,6 +81,21 @@ LlvmConverter::LlvmConverter(mlir::MLIRContext& context) {
   mlir::populateMathToLLVMConversionPatterns(*types_, all);
   mlir::ub::populateUBToLLVMConversionPatterns(*types_, all);
   all_ = std::move(all);
+}
+
+absl::Status OnlyLlvm(mlir::ModuleOp module, llvm::StringRef also) {
+  mlir::Operation* leftover = nullptr;
+  module.walk<mlir::WalkOrder::PreOrder>([&](mlir::Operation* op) {
+    if (mlir::isa<mlir::ModuleOp>(op) || mlir::isa<mlir::LLVM::LLVMDialect>(op->getDialect()) ||
+        op->getName().getDialectNamespace() == also)
+      return mlir::WalkResult::advance();
+    leftover = op;
+    return mlir::isa<mlir::UnrealizedConversionCastOp>(op) ? mlir::WalkResult::advance()
+                                                           : mlir::WalkResult::interrupt();
+  });
+  if (leftover == nullptr) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("no lowering for ", Printed([&](auto& os) { leftover->print(os); })));
 }
 
 LlvmConverter::~LlvmConverter() = default;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 
+#include "absl/status/status.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
 
@@ -31,5 +32,9 @@ class LlvmConverter {
   mlir::FrozenRewritePatternSet control_flow_;
   mlir::FrozenRewritePatternSet all_;
 };
+
+// kInvalidArgument, with the first such operation, if the module has operations of other dialects than LLVM's
+// and `also`.
+absl::Status OnlyLlvm(mlir::ModuleOp module, llvm::StringRef also = "");
 
 }  // namespace kiln

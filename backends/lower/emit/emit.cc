@@ -28,7 +28,10 @@ void Emitter::EmitFunction(const plan::Entry& entry, const std::vector<Id>& para
   b.setInsertionPointToStart(body);
   for (size_t i = 0; i < parameters.size(); ++i) buffers_.SetParameter(parameters[i], body->getArgument(i));
   code_.InLevel(body, nullptr, [&] {
-    buffers_.Declare(entry.prepare);
+    buffers_.Declare([&](Id id) {
+      const BufferPlan& buffer = code_.plan().buffers[id];
+      return entry.prepare ? buffer.in_prepare : buffer.in_main;
+    });
     Emit(entry.nodes);
     buffers_.Free();
     mlir::func::ReturnOp::create(b, buffers_.Status());
@@ -59,9 +62,12 @@ void Emitter::EmitNode(const plan::Node& node) {
   } else if (node.As<plan::Fence>() != nullptr) {
     mlir::LLVM::FenceOp::create(code_.b(), mlir::LLVM::AtomicOrdering::seq_cst);
   } else {
-    KILN_CHECK(false, "a sync on a CPU");
+    EmitSync(*node.As<plan::Sync>());
   }
 }
+
+void Emitter::EmitSync(const plan::Sync&) { KILN_CHECK(false, "a sync on a CPU"); }
+void Emitter::EmitAxis(const plan::Loop&, const plan::Nodes&) { KILN_CHECK(false, "an axis on a CPU"); }
 
 void Emitter::If(mlir::Value condition, llvm::function_ref<void()> holds,
                  llvm::function_ref<void()> otherwise) {
@@ -76,6 +82,8 @@ void Emitter::EmitLoop(const plan::Loop& loop, const plan::Nodes& body) {
     case plan::Run::kUnrolled:
     case plan::Run::kLanes:
       return emit();
+    case plan::Run::kAxis:
+      return EmitAxis(loop, body);
     default:
       return EmitFor(loop, body);
   }
@@ -135,20 +143,25 @@ void Emitter::EmitFirst(const plan::First& first, const plan::Node& node) {
   If(at_first, [&] { Emit(node.arms[0]); }, [&] { Emit(node.arms[1]); });
 }
 
-void Emitter::EmitLeaf(const plan::Leaf& leaf) {
+std::optional<mlir::Value> Emitter::TestOfLeaf(const plan::Leaf& leaf) {
   mlir::Value uniform;
-  std::vector<int> lane_conditions;
   for (const int condition : leaf.asks) {
     const ConditionTest test = TestOf(indices_, condition);
-    if (test.known == false) return;
+    if (test.known == false) return std::nullopt;
     uniform = And(code_, And(code_, uniform, test.uniform), test.any);
-    if (test.mask) lane_conditions.push_back(condition);
   }
-  If(uniform, [&] {
-    mlir::Value mask;
-    for (const int condition : lane_conditions) mask = And(code_, mask, TestOf(indices_, condition).mask);
-    InstanceEmitter(memory_, leaf).Emit(mask);
-  });
+  return uniform;
+}
+
+mlir::Value Emitter::MaskOfLeaf(const plan::Leaf& leaf) {
+  mlir::Value mask;
+  for (const int condition : leaf.asks) mask = And(code_, mask, TestOf(indices_, condition).mask);
+  return mask;
+}
+
+void Emitter::EmitLeaf(const plan::Leaf& leaf) {
+  if (const auto uniform = TestOfLeaf(leaf))
+    If(*uniform, [&] { InstanceEmitter(memory_, leaf).Emit(MaskOfLeaf(leaf)); });
 }
 
 void Emitter::EmitPrefetch(const plan::Prefetch& prefetch, absl::Span<const plan::Loop> over) {

@@ -16,9 +16,10 @@
 //   emit_expr        InstanceEmitter: an instance of a block
 //   emit_conditions, emit_op, emit_dot, emit_tile: functions for tests, operations, instructions
 //
-// Private to lower.cc.
+// Private to lower.cc, and to backends/gpu, which derives the emitter of a kernel.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -30,21 +31,23 @@ class Emitter {
  public:
   // Keeps references to program, plan and options. The program is the decomposed one that was planned.
   Emitter(const Program& program, const IndexPlan& plan, const LowerOptions& options, mlir::ModuleOp module);
+  virtual ~Emitter() = default;
 
   // Emits a function with `parameters`.
   void EmitFunction(const plan::Entry& entry, const std::vector<Id>& parameters);
 
- private:
+ protected:
+  // What only GPUs have: a loop on an axis, and a sync of threads.
+  virtual void EmitAxis(const plan::Loop& loop, const plan::Nodes& body);
+  virtual void EmitSync(const plan::Sync& sync);
+  virtual void EmitLeaf(const plan::Leaf& leaf);
+
   void Emit(const plan::Nodes& nodes);
   void EmitNode(const plan::Node& node);
-  void EmitLoop(const plan::Loop& loop, const plan::Nodes& body);
-  void EmitFor(const plan::Loop& loop, const plan::Nodes& body);
-  void EmitBranch(const plan::Branch& branch, const plan::Node& node);
-  void EmitSwitch(const plan::Switch& by, const plan::Node& node);
-  void EmitFirst(const plan::First& first, const plan::Node& node);
-  void EmitLeaf(const plan::Leaf& leaf);
-  void EmitPrefetch(const plan::Prefetch& prefetch, absl::Span<const plan::Loop> over);
-  void EmitCall(const plan::Call& call);
+  // Emits the test of a leaf's conditions, except those that differ between lanes. Returns nothing if one of
+  // them never holds; null stands for a test that holds.
+  std::optional<mlir::Value> TestOfLeaf(const plan::Leaf& leaf);
+  mlir::Value MaskOfLeaf(const plan::Leaf& leaf);  // for the lanes; null: all lanes
   // Emits both sides of a condition, or only the first if the condition is null.
   void If(mlir::Value condition, llvm::function_ref<void()> holds,
           llvm::function_ref<void()> otherwise = nullptr);
@@ -53,6 +56,15 @@ class Emitter {
   IndexEmitter indices_;
   BufferEmitter buffers_;
   MemoryEmitter memory_;
+
+ private:
+  void EmitLoop(const plan::Loop& loop, const plan::Nodes& body);
+  void EmitFor(const plan::Loop& loop, const plan::Nodes& body);
+  void EmitBranch(const plan::Branch& branch, const plan::Node& node);
+  void EmitSwitch(const plan::Switch& by, const plan::Node& node);
+  void EmitFirst(const plan::First& first, const plan::Node& node);
+  void EmitPrefetch(const plan::Prefetch& prefetch, absl::Span<const plan::Loop> over);
+  void EmitCall(const plan::Call& call);
 };
 
 }  // namespace kiln

@@ -1,6 +1,8 @@
 #include "backends/lower/emit/emit_access.h"
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "backends/lower/emit/emit_conditions.h"
@@ -52,8 +54,10 @@ mlir::Value MemoryEmitter::Load(Id buffer, const IndexSum& address, Value mask, 
     result = LoadMasked(buffer, at, mask, otherwise);
   } else if (at.stride() == 1) {
     const auto vector = mlir::VectorType::get({code_.lanes()}, ElementOf(buffer));
-    result = mlir::vector::LoadOp::create(b_, vector, buffers_[buffer],
-                                          mlir::ValueRange{indices_.Scalar(at.Uniform())});
+    auto load = mlir::vector::LoadOp::create(b_, vector, buffers_[buffer],
+                                             mlir::ValueRange{indices_.Scalar(at.Uniform())});
+    if (const llvm::MaybeAlign align = AlignmentOf(buffer, at)) load.setAlignment(align->value());
+    result = load;
   } else if (!(result = LoadStrided(buffer, at))) {
     result = LoadLanes(buffer, at);
   }
@@ -130,8 +134,18 @@ void MemoryEmitter::StoreVector(Id buffer, const IndexValue& at, Value stored, V
   } else if (streams) {
     StoreStreaming(buffer, at, stored);
   } else {
-    mlir::vector::StoreOp::create(b_, stored, memory, mlir::ValueRange{index});
+    auto store = mlir::vector::StoreOp::create(b_, stored, memory, mlir::ValueRange{index});
+    if (const llvm::MaybeAlign align = AlignmentOf(buffer, at)) store.setAlignment(align->value());
   }
+}
+
+llvm::MaybeAlign MemoryEmitter::AlignmentOf(Id buffer, const IndexValue& at) {
+  if (most_alignment_ == 0) return std::nullopt;
+  const IndexValue first = at.Uniform();
+  int64_t divides = std::gcd(most_alignment_, first.constant);
+  for (const auto& [atom, coefficient] : first.terms) divides = std::gcd(divides, coefficient);
+  const int64_t bytes = divides * SizeOf(code_.program().buffers[buffer].dtype);
+  return llvm::Align(std::min<int64_t>(most_alignment_, bytes & -bytes));
 }
 
 // Stores a vector past the caches; the code tests the alignment of pointers for which callers promised none.

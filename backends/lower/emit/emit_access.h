@@ -6,6 +6,7 @@
 #include "backends/lower/emit/emit_index.h"
 #include "backends/lower/emit/emit_transposed.h"
 #include "backends/lower/emit/shared_loads.h"
+#include "llvm/Support/Alignment.h"
 
 namespace kiln {
 
@@ -20,6 +21,9 @@ class MemoryEmitter {
   IndexEmitter& indices() { return indices_; }
   BufferEmitter& buffers() { return buffers_; }
   SharedLoads& loads() { return loads_; }
+  // From here on vector accesses state the alignment that their indices prove, up to this many bytes. Buffers
+  // must be aligned to it.
+  void StateAlignments(int64_t most) { most_alignment_ = most; }
 
   // Emits a load. `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some
   // value on which no operation traps.
@@ -29,6 +33,8 @@ class MemoryEmitter {
   void Flush(int number) { delayed_.Flush(number); }
 
  private:
+  // Of a vector at `at`, in bytes; nothing: that of an element.
+  llvm::MaybeAlign AlignmentOf(Id buffer, const IndexValue& at);
   Value LoadMasked(Id buffer, const IndexValue& at, Value mask, Value otherwise);
   Value LoadLanes(Id buffer, const IndexValue& at);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc
@@ -43,6 +49,7 @@ class MemoryEmitter {
   BufferEmitter& buffers_;
   SharedLoads loads_;
   DelayedStores delayed_;
+  int64_t most_alignment_ = 0;  // 0: not stated
 };
 
 }  // namespace kiln

@@ -35,17 +35,18 @@ mlir::Value BufferEmitter::Status() {
   return mlir::arith::ConstantOp::create(code_.b(), code_.b().getI32IntegerAttr(0));
 }
 
-void BufferEmitter::Declare(bool prepare) {
+void BufferEmitter::Declare(llvm::function_ref<bool(Id)> uses) {
   mlir::ImplicitLocOpBuilder& b = code_.b();
   const IndexPlan& plan = code_.plan();
-  const auto is_used = [&](const BufferPlan& buffer) { return prepare ? buffer.in_prepare : buffer.in_main; };
   for (Id id = 0; id < std::ssize(values_); ++id) {
     const BufferPlan& buffer = plan.buffers[id];
-    if (!is_used(buffer) || buffer.place == Memory::kParameter || buffer.shares != kNone) continue;
+    if (!uses(id) || values_[id] || buffer.place == Memory::kParameter || buffer.shares != kNone) continue;
     const mlir::MemRefType type = MemoryOf(id, ElementsHeld(plan, id));
     const mlir::IntegerAttr alignment = b.getI64IntegerAttr(kHeapAlignment);
     if (buffer.place == Memory::kGlobal) {
       values_[id] = Global(id);
+    } else if (buffer.place == Memory::kShared) {
+      values_[id] = SharedMemory(code_, type.getElementType(), type.getNumElements(), buffer.offset);
     } else if (buffer.place == Memory::kAlloca) {
       values_[id] = mlir::memref::AllocaOp::create(b, type, alignment);
     } else {
@@ -55,12 +56,29 @@ void BufferEmitter::Declare(bool prepare) {
     if (buffer.per_iteration) values_[id].getDefiningOp()->setAttr(kPerIterationAttribute, b.getUnitAttr());
   }
   for (Id id = 0; id < std::ssize(values_); ++id) {
-    if (is_used(plan.buffers[id])) values_[id] = values_[plan.MemoryOf(id)];
+    if (uses(id)) values_[id] = values_[plan.MemoryOf(id)];
   }
 }
 
 void BufferEmitter::Free() {
   for (const Id id : allocated_) mlir::memref::DeallocOp::create(code_.b(), values_[id]);
+}
+
+mlir::Value SharedMemory(CodeBuilder& code, mlir::Type element, int64_t elements, int64_t offset) {
+  constexpr int64_t kSharedSpace = 3;  // NVPTX's address space of shared memory
+  mlir::ImplicitLocOpBuilder& b = code.b();
+  const auto space = b.getI64IntegerAttr(kSharedSpace);
+  const auto arena = mlir::MemRefType::get({0}, b.getI8Type(), mlir::AffineMap(), space);
+  if (!code.module().lookupSymbol(kSharedArena)) {
+    constexpr int64_t kAlignment = 1024;
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(code.module().getBody());
+    mlir::memref::GlobalOp::create(b, kSharedArena, mlir::StringAttr(), arena, mlir::Attribute(), false,
+                                   b.getI64IntegerAttr(kAlignment));
+  }
+  const auto mine = mlir::MemRefType::get({elements}, element, mlir::AffineMap(), space);
+  const mlir::Value begin = mlir::memref::GetGlobalOp::create(b, arena, kSharedArena);
+  return mlir::memref::ViewOp::create(b, mine, begin, code.ConstantIndex(offset), mlir::ValueRange());
 }
 
 mlir::Value BufferEmitter::Global(Id id) {

@@ -1,11 +1,19 @@
 // Declares the buffers of a function: parameters, temporaries, constants. Private to emit/.
 #pragma once
 
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <vector>
 
 #include "backends/lower/emit/emit_code.h"
 
 namespace kiln {
+
+// The memory that a block of threads shares, as a symbol of the module without a size. A launch says how
+// large it is.
+inline constexpr char kSharedArena[] = "kiln_shared";
+// Emits the elements at an offset in bytes, which must be a multiple of their size.
+mlir::Value SharedMemory(CodeBuilder& code, mlir::Type element, int64_t elements, int64_t offset);
 
 class BufferEmitter {
  public:
@@ -15,8 +23,9 @@ class BufferEmitter {
 
   mlir::Type TypeOfParameter(Id buffer);
   void SetParameter(Id buffer, Value memory) { values_[buffer] = memory; }
-  // Declares the temporaries and constants that a phase uses.
-  void Declare(bool prepare);
+  // Declares the temporaries and constants that the function uses. Parameters, and what is in the workspace,
+  // must be set.
+  void Declare(llvm::function_ref<bool(Id)> uses);
   // Frees what Declare has allocated on the heap.
   void Free();
   // The memory of a buffer that the function uses; buffers that share memory have one value.

@@ -31,15 +31,52 @@ InstanceEmitter::InstanceEmitter(MemoryEmitter& memory, const plan::Leaf& leaf)
       block_(code_.plan().blocks.at(leaf.block)) {}
 
 void InstanceEmitter::Emit(Value mask) {
+  Values values = EmitValues(mask);
+  Store(std::move(values), mask);
+}
+
+// Threads without an instance have the neutral element.
+void InstanceEmitter::EmitAcross(AcrossThreads& threads, Value active, Value mask) {
+  const Monoid& monoid = p_.monoids[p_.block(leaf_.block).monoid];
+  Values values;
+  if (!active) {
+    values = EmitValues(mask);
+  } else {
+    llvm::SmallVector<mlir::Type> types;
+    for (const Id value : p_.List(monoid.identity)) types.push_back(RegisterType(b_, p_.exprs[value].dtype));
+    auto branch = mlir::scf::IfOp::create(b_, types, active, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    mlir::OpBuilder::InsertionGuard guard(b_);
+    b_.setInsertionPointToEnd(branch.thenBlock());
+    memory_.loads().InRegion([&] { mlir::scf::YieldOp::create(b_, EmitValues(mask)); });
+    exprs_.clear();
+    b_.setInsertionPointToEnd(branch.elseBlock());
+    Values neutral;
+    for (size_t r = 0; r < types.size(); ++r)
+      neutral.push_back(code_.Constant(p_.exprs[p_.List(monoid.identity)[r]].dtype,
+                                       NeutralBits(p_, monoid, static_cast<int>(r))));
+    mlir::scf::YieldOp::create(b_, neutral);
+    values.assign(branch.getResults().begin(), branch.getResults().end());
+  }
+  const Value stores = threads.Combine(
+      values, [&](const Values& left, const Values& right) { return Fold(monoid, left, right); });
+  EmitIf(code_, memory_.loads(), stores, [&] { Store(values, Value()); });
+}
+
+InstanceEmitter::Values InstanceEmitter::EmitValues(Value& mask) {
   const BlockNode& block = p_.block(leaf_.block);
   Values values;
   for (const Id value : p_.List(block.values)) values.push_back(EmitExpr(value, mask));
+  if (block.monoid != kNone && IsReducedInLanes()) {
+    Reduce(p_.monoids[block.monoid], values, mask);
+    mask = Value();
+  }
+  return values;
+}
+
+void InstanceEmitter::Store(Values values, Value mask) {
+  const BlockNode& block = p_.block(leaf_.block);
   if (block.monoid != kNone) {
     const Monoid& monoid = p_.monoids[block.monoid];
-    if (IsReducedInLanes()) {
-      Reduce(monoid, values, mask);
-      mask = Value();
-    }
     KILN_CHECK(block.accumulates || leaf_.starts.has_value(), "a reduction that begins nowhere");
     const bool starts = !block.accumulates && *leaf_.starts;
     if (!starts || !StartsNeutral(p_, block)) Accumulate(monoid, starts, values, mask);

@@ -11,6 +11,17 @@
 
 namespace kiln {
 
+// Combines the values of threads of a GPU.
+class AcrossThreads {
+ public:
+  using Values = llvm::SmallVector<mlir::Value, 4>;
+  using Fold = llvm::function_ref<Values(const Values&, const Values&)>;
+
+  virtual ~AcrossThreads() = default;
+  // Emits the combination of the values of all threads that meet. Returns whether this thread stores it.
+  virtual mlir::Value Combine(Values& values, Fold fold) = 0;
+};
+
 class InstanceEmitter {
  public:
   // Keeps references to both. An object emits one instance.
@@ -18,10 +29,16 @@ class InstanceEmitter {
 
   // Emits the instance for the lanes of the mask; null: for all lanes.
   void Emit(mlir::Value mask);
+  // Emits the instance of a reduction, each thread of which has a value if `active` (null: all have).
+  void EmitAcross(AcrossThreads& threads, mlir::Value active, mlir::Value mask);
 
  private:
   using Value = mlir::Value;
-  using Values = llvm::SmallVector<Value, 4>;
+  using Values = AcrossThreads::Values;
+
+  // The instance's values, with those of all lanes combined if it reduces over lanes.
+  Values EmitValues(Value& mask);
+  void Store(Values values, Value mask);
 
   Value EmitExpr(Id expr, Value mask);
   Value EmitIndex(const IndexValue& index);

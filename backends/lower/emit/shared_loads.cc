@@ -27,12 +27,16 @@ void SharedLoads::InRegion(llvm::function_ref<void()> emit) {
   loads_ = std::move(before);
 }
 
+void SharedLoads::ForgetWritten() {
+  std::erase_if(loads_, [&](const auto& load) {
+    const Role role = program_.buffers[load.first.buffer].role;
+    return role != Role::kInput && role != Role::kConstant && role != Role::kScalar;
+  });
+}
+
 void SharedLoads::InLoop(llvm::function_ref<void()> emit) {
   InRegion([&] {
-    std::erase_if(loads_, [&](const auto& load) {
-      const Role role = program_.buffers[load.first.buffer].role;
-      return role != Role::kInput && role != Role::kConstant && role != Role::kScalar;
-    });
+    ForgetWritten();
     emit();
   });
 }

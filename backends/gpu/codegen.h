@@ -1,0 +1,36 @@
+// Compiles kernels (lower_kernels.h) to PTX.
+//
+//   mlir   the kernels as lowered
+//   nvvm   the LLVM dialect with nvvm operations; from here the emulator goes another way (emulate.h)
+//   llvm   LLVM IR, optimized for the chip
+//   ptx    the text that ptxas assembles (ptxas.h)
+//
+// One PTX has all kernels of a program. Errors: kInvalidArgument if the module does not verify or has an
+// operation without a lowering, kFailedPrecondition if a GPU lacks a function (it is named) or LLVM lacks the
+// chip. One thread.
+#pragma once
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "backends/runner/launch.h"
+
+namespace mlir {
+class ModuleOp;
+}
+
+namespace kiln {
+
+// Converts a module with kernels in place, up to nvvm. Kernels get what their launch promises: the number of
+// threads, and pointers that are aligned to 16 bytes and, unless the kernel both reads and writes them, do
+// not overlap.
+absl::Status ToNvvm(mlir::ModuleOp module, const LaunchList& launches);
+
+struct PtxStages {
+  std::string llvm, ptx;
+};
+
+// Translates a module after ToNvvm. `chip`: sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120.
+absl::StatusOr<PtxStages> ToPtx(mlir::ModuleOp module, const std::string& chip);
+
+}  // namespace kiln

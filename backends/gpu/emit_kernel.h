@@ -1,0 +1,42 @@
+// Emits a kernel of a loop plan as a function in func, scf, arith, memref, vector and nvvm.
+//
+//   for (const Kernel& kernel : kernels) KernelEmitter(program, indices, options, module, kernel).EmitKernel();
+//
+// Each thread runs the function. It runs the iteration of a loop on an axis that has its number, and the
+// leaves outside of an axis's loops if its number there is 0. Block and thread numbers are one-dimensional;
+// an axis is a digit of them. Private to backends/gpu.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "backends/gpu/kernel_plan.h"
+#include "backends/lower/emit/emit.h"
+
+namespace kiln {
+
+class KernelEmitter : private Emitter {
+ public:
+  // Keeps references to all. The program is the decomposed one that was planned.
+  KernelEmitter(const Program& program, const IndexPlan& plan, const LowerOptions& options,
+                mlir::ModuleOp module, const Kernel& kernel);
+  void EmitKernel();
+
+ private:
+  using Value = mlir::Value;
+
+  void EmitAxis(const plan::Loop& loop, const plan::Nodes& body) override;
+  void EmitSync(const plan::Sync& sync) override;
+  void EmitLeaf(const plan::Leaf& leaf) override;
+  void EmitNumbers();
+  Value AtZero(const std::vector<size_t>& axes);  // null if all have one thread
+  Value Runs();                                   // whether this thread runs leaves here; null: yes
+
+  const Kernel& kernel_;
+  std::vector<Value> numbers_;  // on each axis, of type index; null if there is only 0
+  Value thread_;                // of the block, i32; null if there is only one
+  std::vector<bool> bound_;     // axes whose loops are around
+  std::vector<Value> active_;   // conditions of the loops around, which leaves test
+};
+
+}  // namespace kiln

@@ -1,0 +1,58 @@
+// The kernels of a loop plan: what each runs on, and the memory that it uses.
+//
+//   const std::vector<Kernel> kernels = *Kernels(program, plan);
+//   const LaunchList launches = LaunchesOf(program, plan.indices, kernels);
+//
+// Each child of an entry is a kernel. It takes a pointer for each parameter, and each buffer in the
+// workspace, that it uses, in the order of their ids. Errors: kFailedPrecondition if a kernel needs what
+// lowering to GPUs does not have.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "backends/lower/plan/loop_plan.h"
+#include "backends/runner/launch.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// A number for each axis, in the order thread-x, thread-y, thread-z, block-x, block-y, block-z.
+using AxisNumbers = std::array<int64_t, 6>;
+size_t AxisOf(LoopKind axis);  // its position in that order
+
+struct Kernel {
+  std::string name;
+  const plan::Node* node = nullptr;  // of the plan
+  bool prepare = false;
+  AxisNumbers sizes = {1, 1, 1, 1, 1, 1};
+  std::vector<Id> reads = {}, writes = {};  // buffers
+  std::vector<Id> arguments = {};           // the buffers that are arguments
+  int64_t shared_bytes = 0;                 // of buffers
+  // Leaves across threads exchange values in `exchange_bytes` of shared memory, at `shared_bytes` rounded up
+  // to 16.
+  int64_t exchange_bytes = 0;
+
+  bool Reads(Id buffer) const;
+  bool Writes(Id buffer) const;
+  int64_t threads() const { return sizes[0] * sizes[1] * sizes[2]; }
+  int64_t blocks() const { return sizes[3] * sizes[4] * sizes[5]; }
+  int64_t exchange_offset() const { return (shared_bytes + 15) / 16 * 16; }
+};
+
+// The kernels in the order of the plan, which must live as long as they do.
+absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::LoopPlan& plan);
+
+// The parameters of the entry points: those of the program, then buffers that the prepare phase writes and
+// others read.
+std::vector<Id> ParametersOf(const Program& program, const IndexPlan& plan);
+LaunchList LaunchesOf(const Program& program, const IndexPlan& plan, const std::vector<Kernel>& kernels);
+
+// The axes of threads that a leaf across threads combines over, as positions in AxisNumbers.
+std::vector<size_t> AxesAcross(const Program& program, const IndexPlan& plan, const plan::Leaf& leaf);
+// The number of adjacent lanes whose values shuffles combine: a power of two; 1: shuffles do not help.
+int64_t LanesAcross(const Kernel& kernel, const std::vector<size_t>& axes);
+
+}  // namespace kiln

@@ -1,0 +1,57 @@
+// Assembles PTX with NVIDIA's ptxas, a program of the CUDA toolkit that Kiln runs as a subprocess.
+//
+//   auto cubin = AssemblePtx(ptx, "sm_90a");
+//   if (absl::Status refused = CheckKernels(cubin->report); !refused.ok()) ...
+//
+// Errors of AssemblePtx: kNotFound without ptxas, with the places that were searched; kInvalidArgument with
+// ptxas's message if it refuses the text. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+
+namespace kiln {
+
+// What ptxas says about a kernel. Sizes in bytes.
+struct KernelFacts {
+  std::string name;
+  int64_t registers = 0;
+  int64_t stack = 0, spill_stores = 0, spill_loads = 0;
+  int64_t shared = 0;  // static
+  int64_t barriers = 0;
+  bool operator==(const KernelFacts&) const = default;
+};
+
+struct PtxasReport {
+  std::vector<KernelFacts> kernels = {};
+  std::vector<std::string> warnings = {};
+};
+
+// Reads the output of `ptxas -v`. Lines that it does not know say nothing.
+PtxasReport ParsePtxas(absl::string_view output);
+
+struct KernelLimits {
+  int64_t stack = 0;   // bytes of memory that a thread may have besides registers
+  int64_t spills = 0;  // bytes that it may store there for want of registers
+};
+
+// kFailedPrecondition if a kernel exceeds a limit, or if ptxas warns that wgmma is serialized (C7510) or
+// setmaxnreg is ignored (C7504, C7508), which may hang.
+absl::Status CheckKernels(const PtxasReport& report, const KernelLimits& limits = {});
+
+// The path of ptxas: KILN_PTXAS, else in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda, or PyPI's
+// nvidia-cuda-nvcc.
+absl::StatusOr<std::string> FindPtxas();
+
+struct Cubin {
+  std::string bytes;
+  PtxasReport report;
+};
+
+absl::StatusOr<Cubin> AssemblePtx(const std::string& ptx, const std::string& chip);
+
+}  // namespace kiln

@@ -1,0 +1,226 @@
+#include "backends/runner/emulator/block.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+#include "absl/strings/str_cat.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kWarp = 32;
+constexpr int64_t kArenaAlignment = 1024;
+constexpr char kNan = '\xff';  // a float of such bytes is NaN
+
+}  // namespace
+
+EmulatedBlock::EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fibers& fibers, int64_t number)
+    : emulation_(emulation),
+      launch_(launch),
+      fibers_(fibers),
+      number_(number),
+      arena_(launch.shared_bytes + kArenaAlignment, kNan),
+      random_(emulation.options_.seed * 1000003 + number),
+      clocks_(launch.threads),
+      threads_(launch.threads) {
+  const auto begin = reinterpret_cast<uintptr_t>(arena_.data());
+  shared_ = arena_.data() + (kArenaAlignment - begin % kArenaAlignment) % kArenaAlignment;
+}
+
+bool EmulatedBlock::Run() {
+  ++emulation_.counts_.blocks;
+  fibers_.Start(launch_.threads, [this](int64_t) {
+    launch_.kernel(launch_.table);
+    progress_ = true;
+  });
+  std::vector<int64_t> order(launch_.threads);
+  std::iota(order.begin(), order.end(), 0);
+  const bool random = emulation_.options_.mode == EmulationMode::kRandom;
+  for (bool running = true; running;) {
+    if (random) std::shuffle(order.begin(), order.end(), random_);
+    running = progress_ = false;
+    for (const int64_t thread : order) {
+      if (fibers_.has_ended(thread)) continue;
+      running = true;
+      fibers_.Run(thread);
+      if (!emulation_.fault_.empty()) return false;
+      if (random) LandSome();
+    }
+    if (running && !progress_) Deadlock();
+    if (!emulation_.fault_.empty()) return false;
+  }
+  for (Thread& thread : threads_) Land(thread, UINT32_MAX);
+  return true;
+}
+
+// --- Memory
+
+std::string EmulatedBlock::Place(const char* address) const {
+  const auto at = [&](const char* begin) { return absl::StrCat(address - begin, " of "); };
+  if (address >= shared_ && address < shared_ + std::max<int64_t>(launch_.shared_bytes, 1) + kArenaAlignment)
+    return absl::StrCat(at(shared_), "shared memory, which has ", launch_.shared_bytes);
+  // The argument that begins last before the address.
+  const EmulatedLaunch::Argument* nearest = nullptr;
+  for (const auto& argument : launch_.arguments)
+    if (argument.begin <= address && (nearest == nullptr || argument.begin > nearest->begin))
+      nearest = &argument;
+  if (nearest == nullptr) return "before all arguments";
+  return absl::StrCat(at(nearest->begin), "argument ", nearest - launch_.arguments.data(), ", which has ",
+                      nearest->bytes);
+}
+
+void EmulatedBlock::Access(const char* address, int64_t bytes, int64_t alignment, bool write,
+                           uint32_t group) {
+  if (bytes == 0) return;
+  ++emulation_.counts_.accesses;
+  const char* const verb = write ? "writes " : "reads ";
+  const auto is_in = [&](const char* begin, int64_t size) {
+    return address >= begin && address + bytes <= begin + size;
+  };
+  const bool in_shared = is_in(shared_, launch_.shared_bytes);
+  if (!in_shared && std::none_of(launch_.arguments.begin(), launch_.arguments.end(),
+                                 [&](const auto& a) { return is_in(a.begin, a.bytes); }))
+    Fault(absl::StrCat(verb, bytes, " bytes out of bounds, at byte ", Place(address)));
+  if (reinterpret_cast<uintptr_t>(address) % static_cast<uint64_t>(alignment) != 0)
+    Fault(absl::StrCat(verb, bytes, " bytes that are not aligned to ", alignment, ", at byte ",
+                       Place(address)));
+  if (emulation_.options_.mode != EmulationMode::kRandom) return;
+  const auto at = reinterpret_cast<uint64_t>(address);
+  if (in_shared && !write && !shadow_.IsWritten(at, bytes))
+    Fault(absl::StrCat("reads what nothing wrote, at byte ", Place(address)));
+  Shadow& shadow = in_shared ? shadow_ : launch_.global;
+  const auto race = shadow.Access(clocks_, number_, {thread(), write, group}, at, bytes);
+  if (!race) return;
+  Fault(absl::StrCat("a race: ", verb, "byte ", Place(address), ", which ", race->copy ? "a copy of " : "",
+                     "thread ", race->thread,
+                     race->block == number_ ? "" : absl::StrCat(" of block ", race->block),
+                     race->write ? " writes" : " reads"));
+}
+
+// --- Meetings
+
+template <typename Complete>
+void EmulatedBlock::Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted,
+                         const Complete& complete) {
+  if (meeting.here.empty()) {
+    meeting.site = site;
+    meeting.wanted = wanted;
+  } else if (meeting.site != site || meeting.wanted != wanted) {
+    Fault(absl::StrCat("meets thread ", meeting.here[0], " at another ", what));
+  }
+  meeting.here.push_back(thread());
+  progress_ = true;
+  if (std::ssize(meeting.here) == wanted) {
+    complete();
+    meeting.here.clear();
+    ++meeting.generation;
+    return;
+  }
+  const uint64_t before = meeting.generation;
+  Thread& me = threads_[thread()];
+  me.waits_for = absl::StrCat("a ", what, " that ", wanted, " threads must reach");
+  while (meeting.generation == before) fibers_.Yield();
+  me.waits_for.clear();
+  progress_ = true;
+}
+
+void EmulatedBlock::Barrier(int64_t site, int32_t number, int32_t threads) {
+  ++emulation_.counts_.barriers;
+  if (number < 0 || number > 15) Fault(absl::StrCat("uses barrier ", number, "; there are 0 to 15"));
+  if (threads % kWarp != 0 || threads > launch_.threads)
+    Fault(absl::StrCat("waits at a barrier for ", threads, " of ", launch_.threads, " threads"));
+  Meeting& meeting = barriers_[number];
+  Meet(meeting, "barrier", site, threads == 0 ? launch_.threads : threads,
+       [&] { clocks_.Join(meeting.here); });
+}
+
+void EmulatedBlock::WarpBarrier(int64_t site, uint32_t mask) {
+  const int64_t warp = thread() / kWarp;
+  if ((mask >> (thread() % kWarp) & 1) == 0) Fault("waits at a barrier of its warp that leaves it out");
+  Meeting& meeting = warps_[warp];
+  Meet(meeting, "barrier of a warp", site, __builtin_popcount(mask), [&] { clocks_.Join(meeting.here); });
+}
+
+int32_t EmulatedBlock::Shuffle(int64_t site, uint32_t mask, int32_t value, int32_t offset, int32_t clamp,
+                               int32_t kind) {
+  const int64_t warp = thread() / kWarp, lane = thread() % kWarp;
+  if ((mask >> lane & 1) == 0) Fault("takes part in a shuffle that leaves it out");
+  Meeting& meeting = warps_[warp];
+  // The threads of the meeting before have read their values when this one completes: they all come to it again.
+  std::map<int64_t, int32_t>& values = meeting.generation % 2 == 0 ? meeting.even : meeting.odd;
+  values[lane] = value;
+  Meet(meeting, "shuffle", site, __builtin_popcount(mask), [] {});
+  // PTX: the lane that the value comes from, within the segment that the clamp's upper bits make.
+  const int64_t segment = clamp >> 8 & 31, most = clamp & 31;
+  const int64_t first = lane & segment, last = (lane & segment) | (most & ~segment);
+  int64_t from = lane;
+  bool valid = true;
+  if (kind == 0) valid = (from = lane ^ offset) <= last;
+  if (kind == 1) valid = (from = lane - offset) >= (first | (most & ~segment));
+  if (kind == 2) valid = (from = lane + offset) <= last;
+  if (kind == 3) valid = (from = first | (offset & ~segment)) <= last;
+  if (!valid) from = lane;
+  const auto found = values.find(from);
+  if (found == values.end()) Fault(absl::StrCat("shuffles from lane ", from, ", which takes no part"));
+  return found->second;
+}
+
+// --- Asynchronous copies
+
+void EmulatedBlock::Copy(char* to, const char* from, int32_t bytes, int32_t read) {
+  Thread& me = threads_[thread()];
+  Access(from, read, bytes, false, me.group);
+  Access(to, bytes, bytes, true, me.group);
+  std::vector<char> data(bytes);
+  std::memcpy(data.data(), from, read);
+  me.copies.push_back({to, std::move(data), me.group});
+  if (emulation_.options_.mode == EmulationMode::kEager) Land(me, me.group);
+}
+
+void EmulatedBlock::Commit() { ++threads_[thread()].group; }
+
+void EmulatedBlock::Wait(int32_t groups) {
+  Thread& me = threads_[thread()];
+  const uint32_t done = me.group - 1 > static_cast<uint32_t>(groups) ? me.group - 1 - groups : 0;
+  Land(me, done);
+  clocks_.Wait(thread(), done);
+}
+
+void EmulatedBlock::Land(Thread& thread, uint32_t last_group) {
+  for (const PendingCopy& copy : thread.copies)
+    if (copy.group <= last_group) std::memcpy(copy.to, copy.bytes.data(), copy.bytes.size());
+  std::erase_if(thread.copies, [&](const PendingCopy& copy) { return copy.group <= last_group; });
+}
+
+void EmulatedBlock::LandSome() {
+  Thread& thread = threads_[random_() % threads_.size()];
+  if (!thread.copies.empty() && random_() % 2 == 0) Land(thread, thread.copies.front().group);
+}
+
+// --- Faults
+
+void EmulatedBlock::Deadlock() {
+  std::map<std::string, std::vector<int64_t>> waiting;
+  int64_t ended = 0;
+  for (int64_t t = 0; t < launch_.threads; ++t) {
+    if (fibers_.has_ended(t)) {
+      ++ended;
+    } else {
+      waiting[threads_[t].waits_for].push_back(t);
+    }
+  }
+  std::string text = absl::StrCat(launch_.name, ", block ", number_, ": a deadlock: ");
+  for (const auto& [what, who] : waiting)
+    absl::StrAppend(&text, who.size(), who.size() == 1 ? " thread waits for " : " threads wait for ", what,
+                    "; ");
+  emulation_.fault_ = absl::StrCat(text, ended, " have ended");
+}
+
+void EmulatedBlock::Fault(const std::string& what) {
+  if (emulation_.fault_.empty())
+    emulation_.fault_ = absl::StrCat(launch_.name, ", block ", number_, ", thread ", thread(), ": ", what);
+  for (;;) fibers_.Yield();
+}
+
+}  // namespace kiln

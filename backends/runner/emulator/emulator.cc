@@ -1,0 +1,86 @@
+#include "backends/runner/emulator/emulator.h"
+
+#include <cstring>
+#include <vector>
+
+#include "backends/runner/emulator/block.h"
+
+namespace kiln {
+namespace {
+
+thread_local Emulation* g_emulation = nullptr;
+thread_local EmulatedBlock* g_block = nullptr;
+thread_local std::vector<char> g_workspace;
+
+}  // namespace
+
+Emulation::Emulation(const EmulationOptions& options) : options_(options), outer_(g_emulation) {
+  g_emulation = this;
+}
+Emulation::~Emulation() { g_emulation = outer_; }
+
+struct EmulatedRun {
+  static int32_t Launch(EmulatedLaunch launch) {
+    static thread_local Fibers fibers;
+    if (g_emulation == nullptr) {
+      const Emulation eager({});
+      return Launch(std::move(launch));
+    }
+    for (int64_t b = 0; b < launch.blocks; ++b) {
+      EmulatedBlock block(*g_emulation, launch, fibers, b);
+      g_block = &block;
+      const bool ok = block.Run();
+      g_block = nullptr;
+      if (!ok) return kEmulationFault;
+    }
+    return 0;
+  }
+};
+
+}  // namespace kiln
+
+using kiln::g_block;
+
+int32_t kiln_emulate_launch(const char* name, void (*kernel)(void* const*), void* const* arguments,
+                            const int64_t* bytes, int64_t count, int64_t blocks, int64_t threads,
+                            int64_t shared_bytes) {
+  kiln::EmulatedLaunch launch{.name = name,
+                              .kernel = kernel,
+                              .table = arguments,
+                              .blocks = blocks,
+                              .threads = threads,
+                              .shared_bytes = shared_bytes};
+  for (int64_t a = 0; a < count; ++a)
+    launch.arguments.push_back({static_cast<char*>(arguments[a]), bytes[a]});
+  return kiln::EmulatedRun::Launch(std::move(launch));
+}
+
+void* kiln_emulate_workspace(int64_t bytes) {
+  kiln::g_workspace.assign(bytes + 256, '\xff');
+  const auto begin = reinterpret_cast<uintptr_t>(kiln::g_workspace.data());
+  return kiln::g_workspace.data() + (256 - begin % 256) % 256;
+}
+
+void* kiln_emulate_shared() { return g_block->shared(); }
+int32_t kiln_emulate_thread() { return static_cast<int32_t>(g_block->thread()); }
+int32_t kiln_emulate_block() { return static_cast<int32_t>(g_block->number()); }
+int32_t kiln_emulate_threads() { return static_cast<int32_t>(g_block->launch().threads); }
+int32_t kiln_emulate_blocks() { return static_cast<int32_t>(g_block->launch().blocks); }
+void kiln_emulate_access(const void* address, int64_t bytes, int64_t alignment, int32_t write) {
+  g_block->Access(static_cast<const char*>(address), bytes, alignment, write != 0);
+}
+void kiln_emulate_barrier(int64_t site, int32_t number, int32_t threads) {
+  g_block->Barrier(site, number, threads);
+}
+void kiln_emulate_warp_barrier(int64_t site, int32_t mask) {
+  g_block->WarpBarrier(site, static_cast<uint32_t>(mask));
+}
+int32_t kiln_emulate_shuffle(int64_t site, int32_t mask, int32_t value, int32_t offset, int32_t clamp,
+                             int32_t kind) {
+  return g_block->Shuffle(site, static_cast<uint32_t>(mask), value, offset, clamp, kind);
+}
+void kiln_emulate_copy(void* to, const void* from, int32_t bytes, int32_t read) {
+  g_block->Copy(static_cast<char*>(to), static_cast<const char*>(from), bytes, read);
+}
+void kiln_emulate_commit() { g_block->Commit(); }
+void kiln_emulate_wait(int32_t groups) { g_block->Wait(groups); }

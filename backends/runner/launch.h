@@ -1,0 +1,38 @@
+// The kernels that a program launches on a GPU, as plain data. A driver, the emulator (emulator/emulator.h)
+// and exported C read it. Units: bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+// A pointer that a kernel takes: a parameter of the program, or a place in the workspace.
+struct LaunchArgument {
+  bool is_workspace = false;
+  int64_t value = 0;  // the number of the parameter, or the offset in the workspace
+  int64_t bytes = 0;  // that the kernel may use
+  bool is_read = false, is_written = false;
+  bool operator==(const LaunchArgument&) const = default;
+};
+
+// Blocks and threads are counted along one dimension. Axes x, y and z are digits of their numbers.
+struct Launch {
+  std::string kernel;
+  int64_t blocks = 1, threads = 1;
+  int64_t shared_bytes = 0;  // dynamic shared memory of a block
+  std::vector<LaunchArgument> arguments = {};
+  bool prepare = false;  // belongs to NAME_prepare
+  bool operator==(const Launch&) const = default;
+};
+
+// The launches run in order. Each sees what those before it wrote.
+struct LaunchList {
+  std::vector<int64_t> parameters = {};  // the size of each
+  int64_t workspace_bytes = 0;
+  std::vector<Launch> launches = {};
+  bool operator==(const LaunchList&) const = default;
+};
+
+}  // namespace kiln

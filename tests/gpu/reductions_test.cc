@@ -1,0 +1,139 @@
+// Tests reductions over threads: any number of threads, axis, type and monoid, through shuffles and shared memory.
+#include <gtest/gtest.h>
+
+#include "absl/strings/str_replace.h"
+#include "backends/lower/text/loop_plan_parse.h"
+#include "tests/gpu/on_gpu.h"
+
+namespace kiln {
+namespace {
+
+// Sums of rows: a block computes a row with a thread for each element.
+constexpr char kSums[] = R"(kiln.program v1
+program sums
+parameters A, B
+buffer A: TYPE[3, COUNT] input
+buffer B: TYPE[3] output
+
+for i < 3 block-x {
+  for k < COUNT thread-x {
+    block sum {
+      spatial i < 3 = i
+      reduction k < COUNT = k
+      B[i] MONOID= A[i, k]
+    }
+  }
+}
+
+kiln.plan v1
+entry sums { for i 3 axis block-x { for k COUNT axis thread-x { sum start across } } }
+)";
+
+// Rows are along thread-y, or thread-x.
+constexpr char kColumns[] = R"(kiln.program v1
+program sums
+parameters A, B
+buffer A: i32[8, 12] input
+buffer B: i32[12] output
+
+for i < 12 thread-x {
+  for k < 8 thread-y {
+    block sum {
+      spatial i < 12 = i
+      reduction k < 8 = k
+      B[i] sum= A[k, i]
+    }
+  }
+}
+
+kiln.plan v1
+entry sums { for i 12 axis thread-x { for k 8 axis thread-y { sum start across } } }
+)";
+
+// Half of the threads have no element.
+constexpr char kSome[] = R"(kiln.program v1
+program sums
+parameters A, B
+buffer A: i32[128] input
+buffer B: i32[128] output
+buffer S: i32[1] temporary shared/block
+
+for z < 1 block-x {
+  for k < 40 thread-x {
+    block sum {
+      spatial i < 1 = 0
+      reduction k < 40 = k
+      S[i] max= A[k]
+    }
+  }
+  for j < 128 thread-x {
+    block spread {
+      spatial j < 128 = j
+      B[j] = A[j] + S[0]
+    }
+  }
+}
+
+kiln.plan v1
+entry sums { for z one { for k 40 axis thread-x { sum start across } sync block for j 128 axis thread-x { spread } } }
+)";
+
+// The largest element of each row, and where the first such is.
+constexpr char kLargest[] = R"(kiln.program v1
+program largest
+parameters A, V, I
+buffer A: f32[3, COUNT] input
+buffer V: f32[3] output
+buffer I: i64[3] output
+monoid first idempotent exact identity (f32(-inf), i64(9223372036854775807)) combine (max(l0, r0), select(select(lt(r1, l1), or(ge(r0, l0), uno(r0, r0)), and(ugt(r0, l0), ord(l0, l0))), r1, l1))
+
+for i < 3 block-x {
+  for k < COUNT thread-x {
+    block largest {
+      spatial i < 3 = i
+      reduction k < COUNT = k
+      V[i], I[i] first= (A[i, k], i64(index(k)))
+    }
+  }
+}
+
+kiln.plan v1
+entry largest { for i 3 axis block-x { for k COUNT axis thread-x { largest start across } } }
+)";
+
+void ExpectRight(const std::string& text) {
+  const auto planned = plan::ParsePlan(text);
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  ExpectPlanOnGpu(planned->program, *planned);
+}
+
+TEST(ThreadReductions, TakeAnyNumberOfThreads) {
+  for (const char* count : {"2", "7", "16", "24", "32", "40", "64", "96", "256"}) {
+    SCOPED_TRACE(count);
+    ExpectRight(absl::StrReplaceAll(kSums, {{"COUNT", count}, {"TYPE", "f32"}, {"MONOID", "sum"}}));
+  }
+}
+
+TEST(ThreadReductions, TakeAnyType) {
+  for (const char* type : {"f64", "f16", "bf16", "i8", "i16", "i32", "i64"}) {
+    SCOPED_TRACE(type);
+    ExpectRight(absl::StrReplaceAll(kSums, {{"COUNT", "64"}, {"TYPE", type}, {"MONOID", "max"}}));
+  }
+}
+
+TEST(ThreadReductions, TakeAnyAxis) {
+  ExpectRight(kColumns);
+  ExpectRight(absl::StrReplaceAll(kColumns, {{"thread-x", "thread-z"}, {"thread-y", "thread-x"}}));
+}
+
+TEST(ThreadReductions, TakeAMonoidWithTwoResults) {
+  for (const char* count : {"8", "24", "96"}) {
+    SCOPED_TRACE(count);
+    ExpectRight(absl::StrReplaceAll(kLargest, {{"COUNT", count}}));
+  }
+}
+
+TEST(ThreadReductions, LeaveOutThreadsWithoutAnElement) { ExpectRight(kSome); }
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,93 @@
+// Programs with GPU schedules, through plan, kernels, ptxas and emulator.
+#include <gtest/gtest.h>
+
+#include "lang/text/text.h"
+#include "testing/convolution.h"
+#include "testing/gpu_schedules.h"
+#include "testing/matmul.h"
+#include "testing/softmax.h"
+#include "tests/gpu/on_gpu.h"
+
+namespace kiln {
+namespace {
+
+void ExpectSame(const Program& original, const Schedule& schedule) {
+  ASSERT_TRUE(schedule.ok()) << schedule.status();
+  ExpectSameOnGpu(original, schedule.program());
+}
+
+TEST(GpuSchedules, TiledProductWithAPipeline) {
+  const Program program = Matmul(32, 24, 16);
+  ExpectSame(program, SimtMatmul(program));
+}
+
+TEST(GpuSchedules, SoftmaxReducesOverThreads) {
+  const Program program = Softmax(3, 64);
+  ExpectSame(program, SoftmaxOfRows(program));
+}
+
+// Binds the outer loops of a block to blocks and threads. The last block of threads has threads without work.
+void BindOuter(Schedule& s, const std::string& block, size_t outer, int64_t threads) {
+  auto loops = s.GetLoops(s.GetBlock(block));
+  loops.resize(outer);
+  const auto parts = s.Split(outer > 1 ? s.Fuse(loops) : loops[0], {kAuto, threads});
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+}
+
+TEST(GpuSchedules, ProductWithAThreadForEachElement) {
+  const Program program = Matmul(16, 8, 12);
+  Schedule s = Scheduled(program);
+  BindOuter(s, "matmul", 2, 32);
+  ExpectSame(program, s);
+}
+
+TEST(GpuSchedules, EachNestIsAKernel) {
+  const Program program = Softmax(5, 33);
+  Schedule s = Scheduled(program);
+  BindOuter(s, "max", 1, 4);
+  BindOuter(s, "exp", 2, 64);
+  BindOuter(s, "sum", 1, 4);
+  BindOuter(s, "div", 2, 64);
+  ExpectSame(program, s);
+}
+
+constexpr char kPointwise[] = R"(kiln.program v1
+program pointwise
+parameters A, B, C
+buffer A: f32[6, 40] input
+buffer B: f16[40] input
+buffer C: f32[6, 40] output
+buffer T: f32[6, 40] temporary
+
+for i < 6 {
+  for j < 40 {
+    block scale {
+      spatial i < 6 = i
+      spatial j < 40 = j
+      T[i, j] = A[i, j]*f32(2)
+    }
+  }
+}
+for i < 6 {
+  for j < 40 {
+    block add {
+      spatial i < 6 = i
+      spatial j < 40 = j
+      C[i, j] = max(T[i, j] + f32(B[j]), f32(0))
+    }
+  }
+}
+)";
+
+TEST(GpuSchedules, KernelsExchangeTheWorkspace) {
+  const auto program = ParseProgram(kPointwise);
+  ASSERT_TRUE(program.ok()) << program.status();
+  Schedule s = Scheduled(*program);
+  BindOuter(s, "scale", 2, 32);
+  BindOuter(s, "add", 1, 4);
+  ExpectSame(*program, s);
+}
+
+}  // namespace
+}  // namespace kiln

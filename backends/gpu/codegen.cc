@@ -59,6 +59,9 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineOf(const std::string
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   if (target == nullptr) return absl::FailedPreconditionError(error);
+  const std::unique_ptr<llvm::MCSubtargetInfo> known(target->createMCSubtargetInfo(triple, "", ""));
+  if (known == nullptr || !known->isCPUStringValid(chip))
+    return absl::FailedPreconditionError(absl::StrCat("LLVM has no GPU ", chip));
   llvm::TargetOptions as_marked;
   as_marked.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   // The least version of PTX that has the chip.
@@ -66,8 +69,6 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineOf(const std::string
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, chip, is_new ? "+ptx87" : "+ptx80", as_marked, std::nullopt,
                                   std::nullopt, llvm::CodeGenOptLevel::Default));
-  if (machine == nullptr || !machine->getMCSubtargetInfo()->isCPUStringValid(chip))
-    return absl::FailedPreconditionError(absl::StrCat("LLVM has no GPU ", chip));
   return machine;
 }
 

@@ -205,6 +205,14 @@ TEST(Emulator, FindsAMissingWait) {
   }
 }
 
+TEST(Emulator, RunsSomeBlocksOfALargeLaunch) {
+  const auto library = Compiled("", 1000);
+  ASSERT_TRUE(library.ok()) << library.status();
+  const std::vector<std::string> buffers = {Numbers(), std::string(256, '\0')};
+  EXPECT_EQ(RunLibrary(*library, "k", buffers, {EmulationMode::kEager, 1, 5}).counts.blocks, 5);
+  EXPECT_EQ(RunLibrary(*library, "k", buffers, {EmulationMode::kEager, 1}).counts.blocks, 1000);
+}
+
 TEST(Emulator, SaysWhatItDoesNotHave) {
   EXPECT_EQ(Compiled("  nvvm.cluster.arrive\n", 1).status().message(),
             "the emulator does not have nvvm.cluster.arrive");

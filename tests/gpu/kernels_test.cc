@@ -127,7 +127,8 @@ int ExpectAllSyncsAreMissed(const plan::Planned& planned, const std::vector<std:
 
 void ExpectAssembles(const plan::Planned& planned) {
   const LoweredKernels lowered = Nvvm(planned);
-  for (const char* chip : {"sm_80", "sm_90a"}) {
+  for (const char* chip : {"sm_80", "sm_86", "sm_89", "sm_90a", "sm_100a", "sm_120"}) {
+    SCOPED_TRACE(chip);
     const auto stages = ToPtx(*lowered.module, chip);
     ASSERT_TRUE(stages.ok()) << stages.status();
     const auto cubin = AssemblePtx(stages->ptx, chip);
@@ -152,6 +153,11 @@ TEST(Kernels, SoftmaxReducesOverThreads) {
   ExpectRightInAllModes(planned, inputs, 1e-6f);
   EXPECT_EQ(ExpectAllSyncsAreMissed(planned, inputs), 2);
   ExpectAssembles(planned);
+}
+
+TEST(Kernels, AreRefusedForAGpuThatLlvmDoesNotHave) {
+  const LoweredKernels lowered = Nvvm(ReadPlan("simt"));
+  EXPECT_EQ(ToPtx(*lowered.module, "sm_7").status().message(), "LLVM has no GPU sm_7");
 }
 
 TEST(Kernels, HaveALaunchEach) {

@@ -52,6 +52,18 @@ TEST(GpuSchedules, EachNestIsAKernel) {
   ExpectSame(program, s);
 }
 
+TEST(GpuSchedules, AreRefusedIfPlansDoNotHaveTheirCopiesYet) {
+  Schedule s = SimtMatmul(Matmul(32, 24, 16));
+  ASSERT_TRUE(s.ok()) << s.status();
+  Program asynchronous = s.program();
+  for (Ring& ring : asynchronous.rings) ring.transport = Transport::kAsync;
+  EXPECT_EQ(plan::PlanKernels(asynchronous).status().message(),
+            "plans for GPUs do not have async copies yet");
+  Program parallel = Matmul(32, 24, 16);
+  for (LoopNode& loop : parallel.loops) loop.kind = LoopKind::kParallel;
+  EXPECT_EQ(plan::PlanKernels(parallel).status().message(), "plans for GPUs do not have parallel loops yet");
+}
+
 constexpr char kPointwise[] = R"(kiln.program v1
 program pointwise
 parameters A, B, C

@@ -1,6 +1,8 @@
 #include "backends/runner/emulator/emulator.h"
 
-#include <cstring>
+#include <algorithm>
+#include <random>
+#include <set>
 #include <vector>
 
 #include "backends/runner/emulator/block.h"
@@ -20,13 +22,29 @@ Emulation::Emulation(const EmulationOptions& options) : options_(options), outer
 Emulation::~Emulation() { g_emulation = outer_; }
 
 struct EmulatedRun {
+  // The blocks that run, in order.
+  static std::set<int64_t> Blocks(const EmulationOptions& options, int64_t all) {
+    std::set<int64_t> blocks;
+    const auto wanted =
+        static_cast<size_t>(options.most_blocks > 0 ? std::min(options.most_blocks, all) : all);
+    std::mt19937_64 random(options.seed);
+    for (const int64_t block : {int64_t{0}, all - 1, all / 2})
+      if (blocks.size() < wanted) blocks.insert(block);
+    while (blocks.size() < wanted && wanted < static_cast<size_t>(all))
+      blocks.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(all)));
+    for (int64_t block = 0; wanted == static_cast<size_t>(all) && block < all; ++block) blocks.insert(block);
+    return blocks;
+  }
+
   static int32_t Launch(EmulatedLaunch launch) {
     static thread_local Fibers fibers;
     if (g_emulation == nullptr) {
       const Emulation eager({});
       return Launch(std::move(launch));
     }
-    for (int64_t b = 0; b < launch.blocks; ++b) {
+    if (!g_emulation->fault_.empty()) return kEmulationFault;
+    ++g_emulation->counts_.launches;
+    for (const int64_t b : Blocks(g_emulation->options_, launch.blocks)) {
       EmulatedBlock block(*g_emulation, launch, fibers, b);
       g_block = &block;
       const bool ok = block.Run();

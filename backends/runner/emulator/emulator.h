@@ -29,6 +29,9 @@ enum class EmulationMode {
 struct EmulationOptions {
   EmulationMode mode = EmulationMode::kEager;
   uint64_t seed = 0;
+  // Of a launch with more blocks, so many run: the first, the last, the middle one, and others by the seed. Only
+  // their results are there. 0: all run.
+  int64_t most_blocks = 0;
 };
 
 // What the emulated code did.

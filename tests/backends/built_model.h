@@ -20,6 +20,8 @@ namespace kiln {
 struct BuiltModel {
   Program model;
   ModelPlan plan;
+  TaskObjects code;
+  std::string shared_object;
   Loaded library;
 };
 
@@ -40,7 +42,8 @@ inline absl::StatusOr<BuiltModel> BuildModel(
   if (!library.ok()) return library.status();
   auto loaded = Loaded::FromBytes(library->shared_object);
   if (!loaded.ok()) return loaded.status();
-  return BuiltModel{std::move(model), *std::move(plan), *std::move(loaded)};
+  return BuiltModel{std::move(model), *std::move(plan), *std::move(code), std::move(library->shared_object),
+                    *std::move(loaded)};
 }
 
 // Memory of the caller, filled with bytes that are NaN as floats, with a guard behind it.

@@ -3,7 +3,8 @@
 // Builds random small models as libraries and runs them beside the interpreter (testing/random_model.h). A third of
 // them is not scheduled. Tasks of another third get random steps of every primitive that the validator accepts, and
 // those of the rest a draw of the space for CPUs. Each library runs twice on one thread and twice on two, and must
-// write nothing beside its results, its weights and its arena (tests/support/forked_chunks.h).
+// write nothing beside its results, its weights and its arena. A quarter of them also runs with each array between
+// guard pages (backends/model/check_memory.h). tests/support/forked_chunks.h has the command line.
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -12,6 +13,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "backends/model/check_memory.h"
 #include "lang/analysis/loop_nest_summary.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/lowerable.h"
@@ -123,6 +125,13 @@ SeedResult RunSeed(uint64_t seed) {
       const std::string wrong = wanted.ok() ? Difference(memory.Outputs(), *wanted) : "";
       if (!wrong.empty()) return told(absl::StrCat(wrong, ", with ", threads, " threads"));
     }
+  }
+  if (seed % 4 == 0) {
+    const std::vector<std::string> names(built->code.code.size(), "task");
+    const std::vector<absl::string_view> given(inputs.begin(), inputs.end());
+    const auto run = CheckMemory({built->model, built->plan, built->code, "net", names, given},
+                                 built->shared_object, Builders());
+    if (!run.ok()) return told(run.status().ToString());
   }
   SeedResult result{true};
   Classify(*built, !wanted.ok(), result);

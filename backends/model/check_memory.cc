@@ -100,7 +100,9 @@ class Instance {
   // The first array of the plan beside which something was written; "" if there is none.
   std::string WrittenBeside() const {
     for (size_t b = 0; b < plan_.buffers.size(); ++b) {
-      if (!IsWholeAround(plan_.buffers[b]))
+      const bool is_part =
+          absl::c_any_of(plan_.views, [&](const ModelView& v) { return v.part == static_cast<Id>(b); });
+      if (!is_part && !IsWholeAround(plan_.buffers[b]))
         return std::string(check_.model.Text(check_.model.buffers[b].name));
     }
     for (size_t c = 0; c < plan_.calls.size(); ++c) {

@@ -39,7 +39,7 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
                                  absl::Span<const char> prepared = {});
 
 // By buffer of an imported program: 1 if it is computed from constants that the caller passes, so that it can be
-// computed once. All its writers read constants or such buffers alone, and it is no larger than the largest of them:
+// computed once. All its writers read constants or such buffers alone, and none writes more than the largest of them:
 // what only repeats a constant is left where it is used. What is computed from constants with bytes stays in its task,
 // so that the task needs nothing for it.
 std::vector<char> PreparedBuffers(const Program& program);
@@ -62,13 +62,13 @@ struct Task {
 //   4. Remaining plain stores join the group of a producer that they fit, even if they permute.
 // Blocks that compute prepared buffers share groups with such blocks alone. A step that would make two groups depend
 // on each other is skipped. Remaining blocks form their own groups. Groups that only serve the status or compute
-// prepared buffers are left out. A program with one group is its own task. Each task has its dimensions merged
-// (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest block.
+// prepared buffers are left out, and so are views (lang/graph/views.h). A program with one group is its own
+// task. Each task has its dimensions merged (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest block.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {},
                                                const CostTable& costs = {});
 
 // Those tasks, then the ones that ExtractTasks leaves out because they need no search: those that compute prepared
-// buffers, and those that only serve the status. A whole model needs all of them.
+// buffers, and those that only serve the status. A whole model needs all of them. Views are in none of them.
 absl::StatusOr<std::vector<Task>> ExtractAllTasks(const Program& program, const Policies& policies = {},
                                                   const CostTable& costs = {});
 

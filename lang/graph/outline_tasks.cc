@@ -10,6 +10,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/graph/merge_dims.h"
 #include "lang/graph/outline.h"
+#include "lang/graph/views.h"
 #include "lang/text/hash.h"
 
 namespace kiln {
@@ -20,6 +21,7 @@ struct Unit {  // a child of the root
   std::vector<int> producers, consumers;  // units
   bool plain = true, reuses = false, in_order = true;
   bool prepared = false;        // it is computed from constants alone
+  bool view = false;            // a copy that is no work (lang/graph/views.h), and no task
   int64_t rows = 1, whole = 1;  // number of spatial instances, and of all instances
   int group = 0;
 };
@@ -27,7 +29,7 @@ struct Unit {  // a child of the root
 struct Group {
   bool reuses = false;
   bool reduces = false;  // has a reduction without reuse, to which rows and whole refer
-  bool prepared = false;
+  bool prepared = false, view = false;
   int64_t rows = 0, whole = 0;
   std::set<int64_t> sizes;
   std::vector<int> units;
@@ -51,7 +53,7 @@ class Grouping {
     std::vector<std::vector<Id>> tasks;
     for (int u = 0; u < Count(); ++u) {
       Group& group = groups_[units_[u].group];
-      if (group.units.empty()) continue;
+      if (group.units.empty() || group.view) continue;
       std::sort(group.units.begin(), group.units.end());
       tasks.emplace_back();
       for (const int member : group.units) {
@@ -76,6 +78,7 @@ class Grouping {
     }
     unit.prepared =
         absl::c_all_of(WrittenBuffers(p_, unit.blocks.back()), [&](Id b) { return prepared_[b] != 0; });
+    unit.view = IsView(p_, unit.blocks.back());
     for (const Iter& iter : p_.Iters(p_.block(unit.blocks.back()).iters)) {
       unit.whole *= iter.extent.Known();
       if (iter.kind == IterKind::kSpatial) unit.rows *= iter.extent.Known();
@@ -84,6 +87,7 @@ class Grouping {
     group.reuses = unit.reuses;
     group.reduces = !unit.plain && !unit.reuses;
     group.prepared = unit.prepared;
+    group.view = unit.view;
     group.rows = unit.rows;
     group.whole = unit.whole;
     group.sizes = {unit.rows};
@@ -110,7 +114,7 @@ class Grouping {
       for (const int producer : producers) units_[producer].consumers.push_back(u);
     }
     for (const std::vector<int>& together : writers) {
-      for (size_t i = 1; i < together.size(); ++i)
+      for (size_t i = 1; i < together.size() && !units_[together[0]].view; ++i)
         Merge(units_[together[0]].group, units_[together[i]].group, true);
     }
   }
@@ -149,7 +153,7 @@ class Grouping {
 
   bool CanMerge(int a, int b) const {
     const Group &x = groups_[a], &y = groups_[b];
-    if (x.prepared != y.prepared) return false;
+    if (x.prepared != y.prepared || x.view || y.view) return false;
     if (x.reuses && !y.plain()) return false;
     if (y.reuses && !x.plain()) return false;
     if (x.reduces && y.reduces && (x.rows != y.rows || x.whole != y.whole)) return false;
@@ -181,9 +185,11 @@ class Grouping {
   }
 
   void JoinOnlyConsumer(int group) {
-    if (!groups_[group].plain()) return;
+    if (!groups_[group].plain() || groups_[group].view) return;
     const std::set<int> consumers = ConsumersOf(group);
-    if (consumers.size() != 1 || groups_[*consumers.begin()].prepared != groups_[group].prepared) return;
+    if (consumers.size() != 1) return;
+    const Group& consumer = groups_[*consumers.begin()];
+    if (consumer.prepared != groups_[group].prepared || consumer.view) return;
     Merge(*consumers.begin(), group, false);
   }
 

@@ -8,10 +8,23 @@ namespace {
 
 int64_t PagesFor(int64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
-// Calls `visit` with each location of an area, once.
+// By buffer: the buffer in which it lies with all of its bytes, or kNone.
+std::vector<Id> WholesOf(const ModelPlan& plan) {
+  std::vector<Id> wholes(plan.buffers.size(), kNone);
+  for (const ModelView& view : plan.views) wholes[view.part] = view.whole;
+  for (Id& whole : wholes) {
+    while (whole != kNone && wholes[whole] != kNone) whole = wholes[whole];
+  }
+  return wholes;
+}
+
+// Calls `visit` with each location of an area, once. Parts of other buffers are left out.
 template <typename Plan, typename Visit>
 void ForEachLocation(Plan& plan, const Visit& visit) {
-  for (auto& at : plan.buffers) visit(at);
+  const std::vector<Id> wholes = WholesOf(plan);
+  for (size_t b = 0; b < plan.buffers.size(); ++b) {
+    if (wholes[b] == kNone) visit(plan.buffers[b]);
+  }
   for (auto& call : plan.calls) {
     for (auto& at : call.prepared) visit(at);
     for (auto& at : call.workspaces) visit(at);
@@ -31,6 +44,11 @@ ModelPlan PlanApart(const ModelPlan& plan) {
     at.offset = end + pages - RoundUp(at.bytes);
     end += pages + kPageBytes;
   });
+  const std::vector<Id> wholes = WholesOf(plan);
+  for (size_t b = 0; b < wholes.size(); ++b) {
+    if (wholes[b] != kNone)
+      apart.buffers[b].offset += apart.buffers[wholes[b]].offset - plan.buffers[wholes[b]].offset;
+  }
   apart.arena_bytes = arena;
   apart.weights_bytes = weights;
   apart.scratch_bytes = 0;

@@ -39,9 +39,18 @@ struct ModelCall {
   std::vector<Location> workspaces = {};  // scratch memory during the call, in the arena or the scratch area
 };
 
+// A copy that no call makes: its source lies where the copy would be. Whoever writes `part` writes that part of
+// `whole`.
+struct ModelView {
+  Id copy = kNone;  // the block
+  Id part = kNone, whole = kNone;
+  int64_t offset = 0;  // bytes from the beginning of `whole`
+};
+
 struct ModelPlan {
   std::vector<ModelCall> calls = {};   // in the order in which they run
   std::vector<Location> buffers = {};  // by buffer of the model; kNone if it has no place of its own
+  std::vector<ModelView> views = {};
   int64_t arena_bytes = 0, weights_bytes = 0, scratch_bytes = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include "absl/algorithm/container.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/graph/views.h"
 #include "lang/program/layout.h"
 
 namespace kiln {
@@ -36,14 +37,42 @@ std::vector<ModelCall> CallsInProgramOrder(const Program& model, const std::vect
   return calls;
 }
 
+// The copies that no call makes.
+std::vector<ModelView> ViewsOf(const Program& model, const std::vector<ModelCall>& calls) {
+  std::vector<char> called(model.nodes.size());
+  for (const ModelCall& call : calls) {
+    for (const Id block : call.blocks) called[block] = 1;
+  }
+  std::vector<ModelView> views;
+  for (const Id block : Blocks(model)) {
+    if (called[block] != 0 || !IsView(model, block)) continue;
+    if (const auto view = AsView(model, block); view.has_value())
+      views.push_back({block, view->part, view->whole, view->offset});
+  }
+  return views;
+}
+
+// By buffer: the view of which it is a part, or null.
+std::vector<const ModelView*> ViewByPart(const Program& model, absl::Span<const ModelView> views) {
+  std::vector<const ModelView*> by_part(model.buffers.size());
+  for (const ModelView& view : views) by_part[view.part] = &view;
+  return by_part;
+}
+
 // Sorts the calls so that each comes after those that write what it reads. Of the calls that may run, the first
 // in program order is next.
 absl::StatusOr<std::vector<ModelCall>> Sorted(const Program& model, const std::vector<Task>& tasks,
+                                              absl::Span<const ModelView> views,
                                               std::vector<ModelCall> calls) {
+  const std::vector<const ModelView*> view_of = ViewByPart(model, views);
   std::vector<std::vector<int>> writers(model.buffers.size()), users(calls.size());
   for (size_t c = 0; c < calls.size(); ++c) {
     for (size_t i = 0; i < calls[c].buffers.size(); ++i) {
-      if (IsWritten(tasks[calls[c].task], i)) writers[calls[c].buffers[i]].push_back(static_cast<int>(c));
+      if (!IsWritten(tasks[calls[c].task], i)) continue;
+      Id written = calls[c].buffers[i];
+      writers[written].push_back(static_cast<int>(c));
+      for (; view_of[written] != nullptr; written = view_of[written]->whole)
+        writers[view_of[written]->whole].push_back(static_cast<int>(c));
     }
   }
   std::vector<int> missing(calls.size());
@@ -87,6 +116,7 @@ class Areas {
     }
     for (ModelCall& call : plan_.calls) PlaceWeights(call, needs[call.task]);
     plan_.arena_bytes = PlaceLiving(Location::Area::kArena, needs);
+    PlaceParts();
     plan_.scratch_bytes = PlaceLiving(Location::Area::kScratch, needs);
   }
 
@@ -148,6 +178,22 @@ class Areas {
     return arena.bytes;
   }
 
+  // Gives parts their places, after the wholes have theirs.
+  void PlaceParts() {
+    const std::vector<const ModelView*> view_of = ViewByPart(model_, plan_.views);
+    for (const ModelView& view : plan_.views) {
+      int64_t offset = view.offset;
+      Id whole = view.whole;
+      for (; view_of[whole] != nullptr; whole = view_of[whole]->whole) offset += view_of[whole]->offset;
+      for (const Id id : {view.part, view.whole}) {
+        if (id == whole) continue;
+        const int64_t within = id == view.part ? offset : offset - view.offset;
+        plan_.buffers[id] = {Location::Area::kArena, plan_.buffers[whole].offset + within,
+                             BytesOf(model_, id)};
+      }
+    }
+  }
+
   const Program& model_;
   ModelPlan& plan_;
   const std::vector<char> prepared_;
@@ -157,11 +203,13 @@ class Areas {
 }  // namespace
 
 std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const ModelPlan& plan) {
+  const std::vector<const ModelView*> view_of = ViewByPart(model, plan.views);
   std::vector<std::pair<Id, Lifetime>> lifetimes;
   std::vector<int> known(model.buffers.size(), -1);
   for (size_t c = 0; c < plan.calls.size(); ++c) {
-    for (const Id buffer : plan.calls[c].buffers) {
+    for (Id buffer : plan.calls[c].buffers) {
       if (model.buffers[buffer].role != Role::kTemporary) continue;
+      while (view_of[buffer] != nullptr) buffer = view_of[buffer]->whole;
       if (known[buffer] < 0) {
         known[buffer] = static_cast<int>(lifetimes.size());
         lifetimes.push_back({buffer, {BytesOf(model, buffer), static_cast<int>(c), static_cast<int>(c)}});
@@ -174,9 +222,11 @@ std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const Mod
 
 absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
                                     absl::Span<const TaskNeeds> needs) {
-  auto calls = Sorted(model, tasks, CallsInProgramOrder(model, tasks));
+  std::vector<ModelCall> in_order = CallsInProgramOrder(model, tasks);
+  ModelPlan plan{.views = ViewsOf(model, in_order)};
+  auto calls = Sorted(model, tasks, plan.views, std::move(in_order));
   if (!calls.ok()) return calls.status();
-  ModelPlan plan{.calls = *std::move(calls), .buffers = {}};
+  plan.calls = *std::move(calls);
   Areas(model, plan).Place(needs);
   return plan;
 }

@@ -33,7 +33,8 @@ struct TaskNeeds {
 absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
                                     absl::Span<const TaskNeeds> needs);
 
-// The lifetime of each buffer between calls, in the arena or in the scratch area.
+// The lifetime of each buffer between calls, in the arena or in the scratch area. A buffer of which others are parts
+// lives as long as any of them; parts have no lifetimes of their own.
 std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const ModelPlan& plan);
 
 }  // namespace kiln

@@ -56,6 +56,9 @@ std::string MemoryText(const Program& model, const ModelPlan& plan) {
         .push_back(
             PartOf(at, absl::StrCat(NameOf(model, buffer), "  calls ", life.first, " to ", life.last)));
   }
+  for (const ModelView& view : plan.views)
+    arena.push_back(PartOf(plan.buffers[view.part],
+                           absl::StrCat(NameOf(model, view.part), "  part of ", NameOf(model, view.whole))));
   for (size_t b = 0; b < plan.buffers.size(); ++b) {
     if (plan.buffers[b].area == Location::Area::kWeights)
       weights.push_back(PartOf(plan.buffers[b], NameOf(model, static_cast<Id>(b))));

@@ -74,6 +74,7 @@ class Replay {
     if (plan_.buffers.size() != p_.buffers.size()) return Wrong("the plan is of another model");
     if (auto status = AssignBlocks(); !status.ok()) return status;
     if (auto status = CheckAreas(); !status.ok()) return status;
+    if (auto status = CheckViews(); !status.ok()) return status;
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
       if (auto status = Step(static_cast<int>(c)); !status.ok()) return status;
     }
@@ -100,6 +101,13 @@ class Replay {
         call_of_[block] = static_cast<int>(c);
       }
     }
+    for (const ModelView& view : plan_.views) {
+      if (view.copy < 0 || view.copy >= static_cast<Id>(p_.nodes.size()) || !p_.IsBlock(view.copy) ||
+          call_of_[view.copy] >= 0 || !view_by_copy_.emplace(view.copy, &view).second ||
+          !view_by_part_.emplace(view.part, &view).second)
+        return Wrong("a view stands for node ", view.copy, ", which is no block without a call");
+      views_of_[view.whole].push_back(&view);
+    }
     const std::vector<Id> blocks = Blocks(p_);
     std::set<Id> needed;
     for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
@@ -108,7 +116,7 @@ class Replay {
         matters = matters || p_.buffers[buffer].role != Role::kTemporary || needed.contains(buffer);
       if (!matters) continue;
       for (const Id buffer : ReadBuffers(p_, *block)) needed.insert(buffer);
-      if (call_of_[*block] < 0)
+      if (call_of_[*block] < 0 && !view_by_copy_.contains(*block))
         return Wrong("no call computes block \"", p_.Text(p_.block(*block).name), "\"");
     }
     return FindExchanges(blocks);
@@ -125,13 +133,15 @@ class Replay {
     for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
       if (p_.buffers[b].role == Role::kStatus || HasBytes(b)) continue;
       if (writers[b].size() > 1) return Wrong(writers[b].size(), " calls write ", Name(b));
+      if (!writers[b].empty() && views_of_.contains(b)) return Wrong("a call and a view write ", Name(b));
       for (const int user : users[b]) {
         if (!writers[b].contains(user)) exchanges_[user].reads.insert(b);
       }
       for (const int writer : writers[b]) {
         writer_[b] = writer;
         users[b].erase(writer);
-        if (!users[b].empty() || p_.buffers[b].role != Role::kTemporary) exchanges_[writer].writes.insert(b);
+        if (!users[b].empty() || p_.buffers[b].role != Role::kTemporary || view_by_part_.contains(b))
+          exchanges_[writer].writes.insert(b);
       }
     }
     return CheckOrderOfBlocks(blocks, writers);
@@ -142,15 +152,77 @@ class Replay {
   absl::Status CheckOrderOfBlocks(const std::vector<Id>& blocks, const std::vector<std::set<int>>& writers) {
     std::set<Id> read;
     for (const Id block : blocks) {
-      if (call_of_[block] < 0) continue;
+      const bool is_view = view_by_copy_.contains(block);
+      if (call_of_[block] < 0 && !is_view) continue;
       for (const Id b : WrittenBuffers(p_, block)) {
         if (read.contains(b))
           return Wrong("block \"", p_.Text(p_.block(block).name), "\" writes ", Name(b),
                        ", which another call reads before");
       }
       for (const Id b : ReadBuffers(p_, block)) {
-        if (!writers[b].empty() && !writers[b].contains(call_of_[block])) read.insert(b);
+        const bool another_writes = !writers[b].empty() && !writers[b].contains(call_of_[block]);
+        if (is_view || another_writes || views_of_.contains(b)) read.insert(b);
       }
+    }
+    return absl::OkStatus();
+  }
+
+  // Where an index lies in a row-major buffer, as a constant and a step for each iter. False if an index divides.
+  bool StepsOf(Id buffer, Range index, int64_t* first, std::vector<int64_t>* steps) const {
+    int64_t stride = 1;
+    for (int d = index.count; d-- > 0; stride *= p_.Dims(p_.buffers[buffer].shape)[d].UpperBound()) {
+      const IndexSum sum = p_.SumOf(p_.List(index)[d]);
+      *first += sum.offset * stride;
+      for (const IndexSplit& split : sum.splits) {
+        if (split.lower != 1 || split.extent != 0) return false;
+        (*steps)[split.source.id] += split.scale * stride;
+      }
+    }
+    return true;
+  }
+
+  // The copy takes each element of the part once, to the place in the whole where the part lies.
+  bool IsCopyInOrder(const ModelView& view) const {
+    const BlockNode& b = p_.block(view.copy);
+    if (b.monoid != kNone || b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1) return false;
+    const Expr& value = p_.exprs[p_.List(b.values)[0]];
+    const Access& dest = p_.Accesses(b.dests)[0];
+    if (value.op != Op::kLoad || value.AsLoad().buffer != view.part || dest.buffer != view.whole)
+      return false;
+    const auto iters = p_.Iters(b.iters);
+    int64_t from = 0, to = 0;
+    std::vector<int64_t> steps_from(iters.size()), steps_to(iters.size());
+    if (!StepsOf(view.part, value.AsLoad().index, &from, &steps_from) ||
+        !StepsOf(view.whole, dest.index, &to, &steps_to) || steps_from != steps_to || from != 0 ||
+        to * SizeOf(p_.buffers[view.part].dtype) != view.offset)
+      return false;
+    std::vector<std::pair<int64_t, int64_t>> digits;  // (step, extent), from the fastest
+    for (size_t i = 0; i < iters.size(); ++i) {
+      if (iters[i].extent.UpperBound() != 1) digits.push_back({steps_from[i], iters[i].extent.UpperBound()});
+    }
+    std::sort(digits.begin(), digits.end());
+    int64_t elements = 1;
+    for (const auto& [step, extent] : digits) {
+      if (step != elements) return false;
+      elements *= extent;
+    }
+    return elements * SizeOf(p_.buffers[view.part].dtype) == SizeInBytes(p_, view.part);
+  }
+
+  absl::Status CheckViews() const {
+    for (const ModelView& view : plan_.views) {
+      const std::string what = absl::StrCat(Name(view.part), " as a part of ", Name(view.whole));
+      if (SizeInBytes(p_, view.part) >= SizeInBytes(p_, view.whole) || !IsCopyInOrder(view))
+        return Wrong(what, " is no copy in order");
+      const Location &part = plan_.buffers[view.part], &whole = plan_.buffers[view.whole];
+      if (part.area != Area::kArena || whole.area != Area::kArena ||
+          part.offset != whole.offset + view.offset)
+        return Wrong(what, " lies elsewhere");
+    }
+    for (const auto& [whole, views] : views_of_) {
+      int64_t bytes = 0;
+      for (const ModelView* view : views) bytes += SizeInBytes(p_, view->part);
+      if (bytes != SizeInBytes(p_, whole)) return Wrong("views write ", bytes, " bytes of ", Name(whole));
     }
     return absl::OkStatus();
   }
@@ -314,6 +386,12 @@ class Replay {
     const bool is_parameter = p_.buffers[b].role != Role::kTemporary;
     if (at.area == Area::kNone || (at.area == Area::kParameter) != is_parameter)
       return Wrong(what, ", which has no place");
+    if (const auto views = views_of_.find(b); views != views_of_.end()) {
+      for (const ModelView* view : views->second) {
+        if (auto status = CheckIsThere(view->part, what); !status.ok()) return status;
+      }
+      return absl::OkStatus();
+    }
     if (!IsGiven(p_.buffers[b].role) && written_[b] < 0) return Wrong(what, " before it is written");
     if (at.area != Area::kArena && at.area != Area::kScratch) return absl::OkStatus();
     if (!OwnersOf(at.area).OwnsAll(at.offset, at.offset + at.bytes, b))
@@ -327,7 +405,8 @@ class Replay {
     const ModelCall& call = plan_.calls[c];
     std::vector<std::pair<Location, std::string>> used;
     for (const Id b : call.buffers) {
-      if (plan_.buffers[b].area == WorkArea(call)) used.push_back({plan_.buffers[b], Name(b)});
+      if (plan_.buffers[b].area == WorkArea(call) && !IsReadInWhole(c, b))
+        used.push_back({plan_.buffers[b], Name(b)});
     }
     for (const Location& at : call.workspaces) used.push_back({at, absl::StrCat("a workspace of call ", c)});
     if (auto status = CheckDisjoint(used); !status.ok()) return status;
@@ -344,8 +423,25 @@ class Replay {
         OwnersOf(at.area).Set(at.offset, at.offset + at.bytes, b);
       written_[b] = c;
     }
-    for (const Id b : exchanges_[c].reads) last_read_[b] = c;
+    for (const Id b : exchanges_[c].reads) NoteRead(b, c);
     return absl::OkStatus();
+  }
+
+  // True if the call only reads the buffer, and reads a whole of which it is a part, too.
+  bool IsReadInWhole(int c, Id b) const {
+    if (exchanges_[c].writes.contains(b)) return false;
+    for (auto view = view_by_part_.find(b); view != view_by_part_.end();
+         view = view_by_part_.find(view->second->whole)) {
+      if (exchanges_[c].reads.contains(view->second->whole)) return true;
+    }
+    return false;
+  }
+
+  void NoteRead(Id b, int c) {
+    last_read_[b] = c;
+    if (const auto views = views_of_.find(b); views != views_of_.end()) {
+      for (const ModelView* view : views->second) NoteRead(view->part, c);
+    }
   }
 
   absl::Status CheckResults() const {
@@ -377,7 +473,9 @@ class Replay {
   std::vector<int> writer_;   // by buffer: the call that computes it, or -1
   std::vector<int> written_;  // by buffer: the call that wrote it so far, or -1
   std::map<Id, int> last_read_;
-  std::vector<Exchange> exchanges_;  // by call
+  std::map<Id, const ModelView*> view_by_copy_, view_by_part_;
+  std::map<Id, std::vector<const ModelView*>> views_of_;  // by the whole
+  std::vector<Exchange> exchanges_;                       // by call
 };
 
 }  // namespace

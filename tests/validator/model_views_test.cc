@@ -1,0 +1,97 @@
+// The check of a model's plan follows views, and finds faults of them.
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "lang/graph/outline.h"
+#include "lang/graph/views.h"
+#include "lang/model/plan_calls.h"
+#include "lang/program/builder.h"
+#include "validator/model/check_model_plan.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr DType kF32 = DType::kF32;
+const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
+
+// a = x*w0, b = x*w1, both = a over b, y = both*w2. Buffers of a, b and both are in the arena.
+struct Model {
+  Program program;
+  ModelPlan plan;
+  Id a, b, both;
+};
+
+Id Dense(Builder& b, Id from, int64_t rows, const std::string& name) {
+  const Id w = b.Constant(absl::StrCat("w", name), kF32, {16, 16});
+  const Id to = b.Temporary(absl::StrCat("h", name), kF32, {rows, 16});
+  b.Reduce(absl::StrCat("dense", name), {{"i", rows}, {"j", 16}, {"k", 16, IterKind::kReduction}},
+           Monoid::Kind::kSum, {to, {i, j}}, b.Mul(b.Load(from, {i, k}), b.Load(w, {k, j})));
+  return to;
+}
+
+Model Planned() {
+  Builder b("net");
+  Model m;
+  const Id x = b.Input("x", kF32, {8, 16});
+  m.a = Dense(b, x, 8, "0");
+  m.b = Dense(b, x, 8, "1");
+  m.both = b.Temporary("both", kF32, {16, 16});
+  for (const Id part : {m.a, m.b}) {
+    b.Compute("put", {{"i", 8}, {"j", 16}}, {m.both, {i + IndexSum::Constant(part == m.a ? 0 : 8), j}},
+              b.Load(part, {i, j}));
+  }
+  b.MakeOutput(Dense(b, m.both, 16, "2"));
+  m.program = b.Finish();
+  EXPECT_EQ(MarkViews(m.program, kModelAlignment), 2);
+  const std::vector<Task> tasks = ExtractAllTasks(m.program).value();
+  m.plan = PlanCalls(m.program, tasks, std::vector<TaskNeeds>(tasks.size())).value();
+  return m;
+}
+
+TEST(CheckModelPlan, AcceptsViews) {
+  const Model m = Planned();
+  const auto report = CheckModelPlan(m.program, m.plan);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->bytes_alive, 1024);  // no copy of the parts
+  EXPECT_EQ(m.plan.calls.size(), 3);
+}
+
+struct Fault {
+  std::string name, found;  // found: a part of the error
+  std::function<void(Model&)> make;
+};
+
+TEST(CheckModelPlan, FindsFaultsOfViews) {
+  const std::vector<Fault> faults = {
+      {"a view is missing", "no call computes", [](Model& m) { m.plan.views.pop_back(); }},
+      {"a view is there twice", "is no block without a call",
+       [](Model& m) { m.plan.views.push_back(m.plan.views[0]); }},
+      {"a view stands for a block of a call", "is no block without a call",
+       [](Model& m) { m.plan.views[0].copy = m.plan.calls[0].blocks[0]; }},
+      {"views exchange their parts", "is no copy in order",
+       [](Model& m) { std::swap(m.plan.views[0].part, m.plan.views[1].part); }},
+      {"a view has another offset", "is no copy in order", [](Model& m) { m.plan.views[1].offset = 0; }},
+      {"a part lies elsewhere", "lies elsewhere", [](Model& m) { m.plan.buffers[m.a].offset = 512; }},
+      {"the whole lies elsewhere", "lies elsewhere",
+       [](Model& m) { m.plan.buffers[m.both].offset = 64, m.plan.arena_bytes += 64; }},
+      {"a part has no place", "lies elsewhere", [](Model& m) { m.plan.buffers[m.b] = {}; }},
+      {"the reader of the whole runs before a part is written", "before it is written",
+       [](Model& m) { std::swap(m.plan.calls[1], m.plan.calls[2]); }},
+      {"a workspace lies in a part that is written before", "is overwritten",
+       [](Model& m) { m.plan.calls[1].workspaces.push_back({Location::Area::kArena, 0, 64}); }},
+  };
+  for (const Fault& fault : faults) {
+    Model m = Planned();
+    fault.make(m);
+    const auto report = CheckModelPlan(m.program, m.plan);
+    EXPECT_FALSE(report.ok()) << fault.name;
+    EXPECT_THAT(std::string(report.status().message()), HasSubstr(fault.found)) << fault.name;
+  }
+}
+
+}  // namespace
+}  // namespace kiln

@@ -69,16 +69,18 @@ class Maker {
   Id Temporary(int64_t width) { return b_.Temporary(Name("t"), kF32, {kRows, width}); }
 
   void AddStep() {
-    switch (Below(6)) {
+    switch (Below(7)) {
       case 0:
       case 1:
-        return AddDense();
+        return AddDense(Width());
       case 2:
         return AddSum();
       case 3:
         return AddConcatenation();
       case 4:
         return AddSlice();
+      case 5:
+        return AddStack();
       default:
         return AddNorm();
     }
@@ -105,10 +107,13 @@ class Maker {
   }
 
   // A product with a new constant, or with one that has the right shape; often with a rectifier.
-  void AddDense() {
-    const Value any = Any(), from = Small(any, kMostWeight * any.width);
-    const int64_t most = from.most * kMostWeight * from.width;
-    const int64_t width = Width();
+  void AddDense(int64_t width) {
+    const int affine = Below(4);
+    const Value any = Any();
+    int64_t factor = kMostWeight * any.width + 1;
+    for (int n = 0; n < affine; ++n) factor *= kMostGiven + 1;
+    const Value from = Small(any, factor);
+    const int64_t most = from.most * factor;
     Id weights = kNone;
     for (const auto& [id, rows, columns] : weights_) {
       if (rows == from.width && dice_.Flip(0.5)) weights = id;
@@ -121,12 +126,25 @@ class Maker {
     const Id sums = Temporary(columns);
     b_.Reduce(Name("dense"), {{"i", kRows}, {"j", columns}, {"k", from.width, IterKind::kReduction}},
               Monoid::Kind::kSum, {sums, {i_, j_}},
-              b_.Mul(b_.Load(from.buffer, {i_, k_}), b_.Load(weights, {k_, j_})));
-    if (dice_.Flip(0.3)) return AddValue(sums, most);
+              b_.Mul(b_.Load(from.buffer, {i_, k_}), b_.Load(weights, {k_, j_})),
+              dice_.Flip(0.2) ? b_.Load(b_.Constant(Name("bias"), kF32, {columns}), {j_}) : kNone);
+    Id last = sums;
+    for (int n = 0; n < affine; ++n) last = AddAffine(last, columns);
+    if (dice_.Flip(0.3)) return AddValue(last, most);
     const Id out = Temporary(columns);
     b_.Compute(Name("relu"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
-               b_.Make(Op::kMax, kF32, b_.Load(sums, {i_, j_}), b_.Float(kF32, 0)));
+               b_.Make(Op::kMax, kF32, b_.Load(last, {i_, j_}), b_.Float(kF32, 0)));
     AddValue(out, most);
+  }
+
+  // An operation with a constant for each column.
+  Id AddAffine(Id of, int64_t columns) {
+    const Id by = b_.Load(b_.Constant(Name("c"), kF32, {columns}), {j_}), value = b_.Load(of, {i_, j_});
+    const Op op = std::vector<Op>{Op::kAdd, Op::kSub, Op::kMul}[Below(3)];
+    const Id out = Temporary(columns);
+    b_.Compute(Name("affine"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
+               dice_.Flip(0.2) ? b_.Make(op, kF32, by, value) : b_.Make(op, kF32, value, by));
+    return out;
   }
 
   // Weights that are computed from a constant alone, in one step or two.
@@ -179,6 +197,29 @@ class Maker {
     b_.Compute(Name("slice"), {{"i", kRows}, {"j", width}}, {out, {i_, j_}},
                dice_.Flip(0.5) ? value : b_.Add(value, value));
     AddValue(out, 2 * from.most);
+  }
+
+  // Two products one after the other in memory, which are then added.
+  void AddStack() {
+    const int64_t width = dice_.Flip(0.3) ? 3 : 8;
+    std::vector<Value> parts;
+    for (int n = 0; n < 2; ++n) {
+      AddDense(width);
+      parts.push_back(values_.back());
+    }
+    const int64_t columns = parts[0].width;
+    if (parts[1].width != columns) return;
+    for (Value& value : values_)
+      value.is_read |= value.buffer == parts[0].buffer || value.buffer == parts[1].buffer;
+    const Id stack = b_.Temporary(Name("stack"), kF32, {2, kRows, columns}), out = Temporary(columns);
+    for (const int n : {0, 1}) {
+      b_.Compute(Name("put"), {{"i", kRows}, {"j", columns}}, {stack, {IndexSum::Constant(n), i_, j_}},
+                 b_.Load(parts[n].buffer, {i_, j_}));
+    }
+    b_.Compute(Name("unstack"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
+               b_.Add(b_.Load(stack, {IndexSum::Constant(0), i_, j_}),
+                      b_.Load(stack, {IndexSum::Constant(1), i_, j_})));
+    AddValue(out, 2 * std::max(parts[0].most, parts[1].most));
   }
 
   // Each row minus its greatest element.

@@ -1,5 +1,5 @@
-// Random small models: several tasks, residual sums, concatenations, slices, constants of the caller and with bytes,
-// that tasks share or that are computed from others, several results, and sometimes an assertion.
+// Random small models: several tasks, residual sums, scales and shifts, concatenations, slices, constants of the caller
+// and with bytes, that tasks share or that are computed from others, several results, and sometimes an assertion.
 #pragma once
 
 #include <cstdint>

@@ -55,6 +55,19 @@ void NoteRoles(Input* input) {
                    "(only the first), or their names, --inputs x,y"));
 }
 
+// Cuts the program into tasks. A model is simplified first.
+absl::Status CutIntoTasks(Program program, Input* input) {
+  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(program, input->policies);
+  if (tasks.ok() && IsModel(*tasks)) {
+    input->simplified = SimplifyModel(program, input->policies);
+    if (input->simplified.applied) tasks = ExtractTasks(program, input->policies);
+  }
+  if (!tasks.ok()) return tasks.status();
+  input->tasks = *std::move(tasks);
+  input->program = std::move(program);
+  return absl::OkStatus();
+}
+
 absl::Status CannotRead(const std::string& what) {
   return absl::UnavailableError(absl::StrCat("cannot read ", what, ": ", std::strerror(errno)));
 }
@@ -131,22 +144,16 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
     const absl::Status refusal = whole.status();
     whole = ImportFile(input.path, options);
     if (!whole.ok()) return refusal;
-    absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program, input.policies);
-    if (!tasks.ok() || !IsModel(*tasks)) return refusal;
+    if (!CutIntoTasks(std::move(whole->program), &input).ok() || !IsModel(input.tasks)) return refusal;
     input.boundaries = std::move(whole->boundaries);
     input.arguments = std::move(whole->arguments);
-    input.tasks = *std::move(tasks);
-    input.program = std::move(whole->program);
     NoteRoles(&input);
     return input;
   }
-  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(whole->program, input.policies);
-  if (!tasks.ok()) return tasks.status();
-  if ((*tasks)[0].program.blocks.empty()) {
+  if (const absl::Status cut = CutIntoTasks(std::move(whole->program), &input); !cut.ok()) return cut;
+  if (input.tasks[0].program.blocks.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(input.shown, ": computes nothing that could be tuned"));
   }
-  input.tasks = *std::move(tasks);
-  input.program = std::move(whole->program);
   input.arguments = std::move(whole->arguments);
   NoteRoles(&input);
   return input;

@@ -9,6 +9,7 @@
 #include "api/model.h"
 #include "backends/import/import.h"
 #include "lang/graph/outline.h"
+#include "lang/graph/simplify_model.h"
 
 namespace kiln::api {
 
@@ -33,6 +34,7 @@ struct Input {
   Policies policies;                   // of the import, and of what is made of it
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
+  ModelSimplifications simplified;     // what `program` differs by from the file, if it is a model
 };
 
 // Loads the input. If the file is a model (several tasks, one of them with a reduction), an operation that

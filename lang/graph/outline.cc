@@ -211,7 +211,9 @@ std::vector<char> PreparedBuffers(const Program& program) {
   for (const Id block : Blocks(program)) {
     const std::vector<Id> written = WrittenBuffers(program, block);
     bool all = true, any_given = false;
-    int64_t most = 0;
+    int64_t most = 0, written_elements = 1;
+    for (const Iter& iter : program.Iters(program.block(block).iters))
+      written_elements *= iter.kind == IterKind::kSpatial ? iter.extent.UpperBound() : 1;
     for (const Id b : ReadBuffers(program, block)) {
       if (absl::c_linear_search(written, b)) continue;
       all = all && is_constant(b);
@@ -219,7 +221,7 @@ std::vector<char> PreparedBuffers(const Program& program) {
       most = std::max(most, ElementsOf(program, b));
     }
     for (const Id b : written) {
-      const bool fits = program.buffers[b].role == Role::kTemporary && ElementsOf(program, b) <= most;
+      const bool fits = program.buffers[b].role == Role::kTemporary && written_elements <= most;
       prepared[b] = prepared[b] != 0 && all && any_given && fits ? 1 : 0;
     }
   }

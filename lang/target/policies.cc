@@ -13,6 +13,7 @@ namespace kiln {
 namespace {
 
 using P = Policy;
+constexpr P kFoldAffine{static_cast<int>(P::kPrefetchNests) + 1};  // lang/graph/simplify_model.h
 
 // The second text of each row completes the sentence "While the policy is on, Kiln ..".
 constexpr PolicyRow kRows[] = {
@@ -68,6 +69,8 @@ constexpr PolicyRow kRows[] = {
      "decides conditions for whole loops and tiles, and calls instructions where they fit", ""},
     {P::kPrefetchNests, "prefetch-nests",
      "prefetches in the last iteration of a nest what the next nest reads first", "", true},
+    {kFoldAffine, "fold-affine",
+     "folds scales and shifts by constants, as of batch norm, into the weights before them", "0025"},
 };
 
 std::string NameInLists(const PolicyRow& row) { return absl::StrCat(row.on_request ? "+" : "", row.name); }

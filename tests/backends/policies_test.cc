@@ -12,6 +12,7 @@
 #include "backends/cpu/targets.h"
 #include "backends/import/import.h"
 #include "lang/graph/outline.h"
+#include "lang/graph/simplify_model.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
 #include "modules/space.h"
@@ -28,7 +29,7 @@
 namespace kiln {
 namespace {
 
-enum Changes { kTask, kSketches, kMlir, kLlvm };
+enum Changes { kTask, kModel, kSketches, kMlir, kLlvm };
 
 struct Example {
   Policy policy;
@@ -72,6 +73,7 @@ const Example kExamples[] = {
     {Policy::kFirstIteration, kMlir, "tests/inputs/ops/torch_matmul_1024.mlir"},
     {Policy::kGuards, kMlir, "bench/operators/MM_197x769x1023.mlir"},
     {Policy::kPrefetchNests, kMlir, "bench/operators/RL9.mlir"},
+    {kFoldAffine, kModel, "tests/inputs/models/torch_resnet18.mlir"},
 };
 
 const Program& Imported(const std::string& file) {
@@ -86,6 +88,16 @@ const Program& Imported(const std::string& file) {
 
 Program TaskOf(const Example& example, const Policies& policies = {}) {
   return ExtractTasks(Imported(example.file), policies).value().front().program;
+}
+
+// The whole file with one input, simplified as a model.
+Program ModelOf(const Example& example, const Policies& policies = {}) {
+  ImportOptions options;
+  options.inputs = {"1"};
+  auto imported = ImportFile(absl::StrCat(KILN_SOURCE_DIR, "/", example.file), options);
+  EXPECT_TRUE(imported.ok()) << imported.status();
+  SimplifyModel(imported->program, policies);
+  return imported->program;
 }
 
 Enumeration SketchesOf(const Example& example, const Program& task, const Target& target) {
@@ -161,6 +173,8 @@ bool IsChanged(const Example& example) {
   switch (example.changes) {
     case kTask:
       return ToString(TaskOf(example)) != ToString(TaskOf(example, without));
+    case kModel:
+      return ToString(ModelOf(example)) != ToString(ModelOf(example, without));
     case kSketches:
       return TextOfSketches(example, {}) != TextOfSketches(example, without);
     default:

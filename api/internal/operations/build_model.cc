@@ -251,6 +251,10 @@ class ModelBuild {
 
   std::string AssumptionNotes() const {
     std::vector<std::string> lines;
+    if (input_.simplified.folded > 0)
+      lines.push_back(
+          absl::StrCat("Scales and shifts of ", input_.simplified.folded,
+                       " sums are folded into their constants (policy fold-affine): they round otherwise."));
     for (const BuiltTask& task : report_.tasks) {
       if (!task.assumptions.empty())
         lines.push_back(absl::StrCat("Assumed in ", task.name, ": ", task.assumptions));

@@ -1,0 +1,29 @@
+// Folds what is affine in the result of a product, such as batch norm, into the product's constants.
+//
+//   C[n, f] sum= X[n, c]*W[c, f];  Y[n, f] = max((C[n, f] - m[f])*s[f] + b[f], 0)
+//   ->
+//   W.scaled[c, f] = W[c, f]*s[f];  C.shift[f] = (0 - m[f])*s[f] + b[f]    when constants are prepared
+//   C[n, f] sum= X[n, c]*W.scaled[c, f];  Y[n, f] = max(C[n, f] + C.shift[f], 0)
+//
+// A lemma. The identity: s·Σ x·w + t = Σ x·(w·s) + t in exact arithmetic. In floats, both sides are within
+//   (n + k + 1)·ε·(|s|·Σ |x·w| + T)
+// of the exact value, where n is the number of terms, k the number of operations of the affine function, and T the
+// sum of the absolute values of what it adds, each scaled as in the function (N. Higham, Accuracy and Stability of
+// Numerical Algorithms, sections 3.1 and 4.2). It assumes that no scaled weight overflows or is subnormal.
+// A zero may change its sign.
+#pragma once
+
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// Folds, in an imported model, the scales and shifts of all sums of products of which one factor is a constant that
+// the caller gives (or computed from such). The block that reads the sum may do more, as the maximum above; blocks in
+// between, each of which only applies an affine function, are inlined first. A start value of the sum that reads
+// constants alone becomes a part of the shift.
+//
+// A scale folds if the weights are indexed with all iters on which it depends. Nothing folds if the sum has another
+// reader or is a result of the model. Returns the number of sums that changed. Safe from any thread.
+int FoldAffine(Program& program);
+
+}  // namespace kiln

@@ -1,0 +1,415 @@
+#include "lang/graph/join_siblings.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/region.h"
+#include "lang/graph/constant_exprs.h"
+#include "lang/program/layout.h"
+#include "lang/schedule/rewrite.h"
+
+namespace kiln {
+namespace {
+
+// Blocks that differ in constants alone, which their iter number `iter` walks.
+struct Stage {
+  std::vector<Id> blocks = {};
+  int iter = -1;
+  std::vector<int64_t> extents = {};             // of that iter, by block
+  int result_dim = -1;                           // of the results: where the iter walks
+  std::map<Id, std::vector<Id>> constants = {};  // by constant of the first block: those of all blocks
+  std::map<Id, int> constant_dims = {};          // and the dimension that the iter walks
+};
+
+int64_t Total(const Stage& stage) {
+  int64_t total = 0;
+  for (const int64_t extent : stage.extents) total += extent;
+  return total;
+}
+
+class Joiner {
+ public:
+  explicit Joiner(Program& program) : p_(program), constants_(program) {}
+
+  int Run() {
+    int count = 0;
+    std::vector<Id> sums;
+    for (const Id block : Blocks(p_)) {
+      if (IsSum(block)) sums.push_back(block);
+    }
+    for (size_t first = 0; first < sums.size(); ++first) {
+      for (int iter = 0; p_.IsBlock(sums[first]) && iter < p_.block(sums[first]).iters.count; ++iter) {
+        const Stage stage = SiblingsOf(sums, first, iter);
+        if (stage.blocks.size() < 2 || !Join(stage)) continue;
+        count += static_cast<int>(stage.blocks.size()) - 1;
+        break;
+      }
+    }
+    return count;
+  }
+
+ private:
+  Stage SiblingsOf(const std::vector<Id>& sums, size_t first, int iter) const {
+    Stage stage{.blocks = {sums[first]}, .iter = iter};
+    for (size_t other = first + 1; other < sums.size(); ++other) {
+      if (!p_.IsBlock(sums[other])) continue;
+      Stage more = stage;
+      more.blocks.push_back(sums[other]);
+      if (Matches(more, {})) stage = more;
+    }
+    return stage;
+  }
+
+  bool IsSum(Id block) const {
+    const BlockNode& b = p_.block(block);
+    return b.monoid != kNone && p_.monoids[b.monoid].kind == Monoid::Kind::kSum && !b.accumulates &&
+           IsSimple(block);
+  }
+  bool IsStore(Id block) const { return p_.block(block).monoid == kNone && IsSimple(block); }
+
+  // One result, which is a temporary that nothing else writes, over a box of instances.
+  bool IsSimple(Id block) const {
+    const BlockNode& b = p_.block(block);
+    if (b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1 || p_.nodes[block].first != kNone)
+      return false;
+    const Id result = ResultOf(block);
+    return p_.buffers[result].role == Role::kTemporary && Writers(p_, result).size() == 1;
+  }
+
+  Id ResultOf(Id block) const { return p_.Accesses(p_.block(block).dests)[0].buffer; }
+  Range ResultIndex(Id block) const { return p_.Accesses(p_.block(block).dests)[0].index; }
+
+  bool SameIndex(Range a, Range b) const {
+    if (a.count != b.count) return false;
+    for (int d = 0; d < a.count; ++d) {
+      if (!(p_.SumOf(p_.List(a)[d]) == p_.SumOf(p_.List(b)[d]))) return false;
+    }
+    return true;
+  }
+
+  // The dimension that the iter walks alone, from its first to its last element; -1 if no dimension depends on the
+  // iter; nullopt if it is used in another way.
+  std::optional<int> DimOf(Id buffer, Range index, int iter, int64_t extent) const {
+    int found = -1;
+    for (int d = 0; d < index.count; ++d) {
+      const IndexSum sum = p_.SumOf(p_.List(index)[d]);
+      const bool uses = absl::c_any_of(sum.splits, [&](const IndexSplit& s) { return s.source.id == iter; });
+      if (!uses) continue;
+      const bool alone =
+          sum == IndexSum::Of(Source::Iter(iter)) && p_.Dims(p_.buffers[buffer].shape)[d].Known() == extent;
+      if (!alone || found >= 0) return std::nullopt;
+      found = d;
+    }
+    return found;
+  }
+
+  // True if the last block of the stage differs from the first only as Stage says. `inputs`: the results of the stage
+  // before, by block.
+  bool Matches(Stage& stage, const std::vector<Id>& inputs) const {
+    const Id a = stage.blocks.front(), b = stage.blocks.back();
+    const BlockNode &x = p_.block(a), &y = p_.block(b);
+    if (x.iters.count != y.iters.count || stage.iter >= x.iters.count || x.monoid != y.monoid ||
+        x.initial.count != y.initial.count)
+      return false;
+    for (int i = 0; i < x.iters.count; ++i) {
+      const Iter &u = p_.Iters(x.iters)[i], &v = p_.Iters(y.iters)[i];
+      if (u.kind != v.kind || (i != stage.iter && u.extent.Known() != v.extent.Known())) return false;
+    }
+    if (p_.Iters(x.iters)[stage.iter].kind != IterKind::kSpatial) return false;
+    const int64_t extent_a = p_.Iters(x.iters)[stage.iter].extent.Known();
+    const int64_t extent_b = p_.Iters(y.iters)[stage.iter].extent.Known();
+    if (stage.extents.empty()) stage.extents.push_back(extent_a);
+    stage.extents.push_back(extent_b);
+    const Id to_a = ResultOf(a), to_b = ResultOf(b);
+    const std::optional<int> dim = DimOf(to_a, ResultIndex(a), stage.iter, extent_a);
+    if (!dim.has_value() || *dim < 0 || DimOf(to_b, ResultIndex(b), stage.iter, extent_b) != dim ||
+        !SameIndex(ResultIndex(a), ResultIndex(b)) || !SameShape(to_a, to_b, *dim))
+      return false;
+    stage.result_dim = *dim;
+    const Id in_a = inputs.empty() ? kNone : inputs.front();
+    const Id in_b = inputs.empty() ? kNone : inputs[stage.blocks.size() - 1];
+    const bool same =
+        SameExpr(p_.List(x.values)[0], p_.List(y.values)[0], stage, in_a, in_b) &&
+        (x.initial.count == 0 || SameExpr(p_.List(x.initial)[0], p_.List(y.initial)[0], stage, in_a, in_b));
+    return same && (!stage.constants.empty() || !inputs.empty());
+  }
+
+  bool SameShape(Id a, Id b, int except) const {
+    const auto x = p_.Dims(p_.buffers[a].shape), y = p_.Dims(p_.buffers[b].shape);
+    if (x.size() != y.size() || p_.buffers[a].dtype != p_.buffers[b].dtype) return false;
+    for (size_t d = 0; d < x.size(); ++d) {
+      if (static_cast<int>(d) != except && x[d].Known() != y[d].Known()) return false;
+    }
+    return true;
+  }
+
+  bool SameExpr(Id a, Id b, Stage& stage, Id in_a, Id in_b) const {
+    const Expr &x = p_.exprs[a], &y = p_.exprs[b];
+    if (x.op != y.op || x.dtype != y.dtype) return false;
+    switch (x.op) {
+      case Op::kLoad:
+        return SameLoad(x, y, stage, in_a, in_b);
+      case Op::kConstant:
+        return x.Number() == y.Number();
+      case Op::kWithin: {
+        const auto [marks_a, value_a, otherwise_a] = x.AsWithin();
+        const auto [marks_b, value_b, otherwise_b] = y.AsWithin();
+        if (!SameIndex(marks_a, marks_b) || Uses(marks_a, stage.iter)) return false;
+        for (int i = 0; i < marks_a.count; ++i) {
+          if (!(p_.marks[p_.List(marks_a)[i]].extent == p_.marks[p_.List(marks_b)[i]].extent)) return false;
+        }
+        break;
+      }
+      default:
+        if (x.op < Op::kWithin) return false;
+    }
+    for (size_t i = 0; i < x.Operands().size(); ++i) {
+      if (!SameExpr(x.Operands()[i], y.Operands()[i], stage, in_a, in_b)) return false;
+    }
+    return true;
+  }
+
+  bool Uses(Range marks, int iter) const {
+    return absl::c_any_of(p_.List(marks), [&](Id mark) {
+      return absl::c_any_of(p_.SumOf(mark).splits, [&](const IndexSplit& s) { return s.source.id == iter; });
+    });
+  }
+
+  bool SameLoad(const Expr& x, const Expr& y, Stage& stage, Id in_a, Id in_b) const {
+    const auto [a, index_a] = x.AsLoad();
+    const auto [b, index_b] = y.AsLoad();
+    if (!SameIndex(index_a, index_b)) return false;
+    if (!Uses(index_a, stage.iter)) return a == b;
+    const std::optional<int> dim = DimOf(a, index_a, stage.iter, stage.extents.front());
+    if (!dim.has_value() || DimOf(b, index_b, stage.iter, stage.extents.back()) != dim) return false;
+    if (a == in_a) return b == in_b;
+    if (!constants_.IsGiven(a) || !constants_.IsGiven(b) || !SameShape(a, b, *dim) ||
+        LoadsOf(p_, stage.blocks.front(), a).size() != 1)
+      return false;
+    std::vector<Id>& list = stage.constants[a];
+    if (list.empty()) list.push_back(a);
+    if (list.size() + 1 == stage.blocks.size()) list.push_back(b);
+    stage.constant_dims[a] = *dim;
+    return list.size() == stage.blocks.size() && list.back() == b;
+  }
+
+  // The stage of the stores that read the results of a stage, each the only reader of one. Empty if they are no such
+  // stores; nullopt if they are stores that differ in other ways.
+  std::optional<Stage> NextStage(const Stage& stage) const {
+    Stage next;
+    std::vector<Id> inputs;
+    int stores = 0;
+    for (const Id block : stage.blocks) {
+      const Id result = ResultOf(block);
+      inputs.push_back(result);
+      const std::vector<Id> readers = Readers(p_, result);
+      for (const Id reader : readers) {
+        if (GathersFrom(p_, reader, result)) return std::nullopt;
+      }
+      const bool is_store =
+          readers.size() == 1 && IsStore(readers[0]) && LoadsOf(p_, readers[0], result).size() == 1;
+      stores += is_store ? 1 : 0;
+      next.blocks.push_back(readers.empty() ? kNone : readers[0]);
+    }
+    if (stores == 0) return Stage{};
+    if (stores < static_cast<int>(stage.blocks.size())) return std::nullopt;
+    const Expr& read = p_.exprs[LoadsOf(p_, next.blocks[0], inputs[0])[0]];
+    const std::optional<SimpleIndex> along =
+        AsSimpleIndex(p_, p_.List(read.AsLoad().index)[stage.result_dim]);
+    if (!along.has_value()) return Stage{};  // it reshapes
+    const std::vector<Id> blocks = next.blocks;
+    if (std::set<Id>(blocks.begin(), blocks.end()).size() != blocks.size()) return std::nullopt;
+    next = {.blocks = {blocks[0]}, .iter = along->iter};
+    for (size_t i = 1; i < blocks.size(); ++i) {
+      next.blocks.push_back(blocks[i]);
+      if (!Matches(next, inputs)) return std::nullopt;
+    }
+    return next;
+  }
+
+  JoinEstimate Estimate(const Stage& sums) const {
+    constexpr double kFlopsPerCycle = 64, kBytesPerCycle = 64, kCyclesOfACall = 300, kNearBytes = 1 << 20;
+    JoinEstimate estimate;
+    for (const Id block : sums.blocks) {
+      double instances = 1;
+      for (const int64_t extent : IterExtents(p_, block)) instances *= static_cast<double>(extent);
+      estimate.all += 2 * instances / kFlopsPerCycle;
+      if (block == sums.blocks.front()) continue;
+      estimate.saved += kCyclesOfACall;
+      for (const Id b : ReadBuffers(p_, block)) {
+        const auto bytes = static_cast<double>(BytesOf(p_, b));
+        if (!constants_.IsConstant(b) && bytes > kNearBytes) estimate.saved += bytes / kBytesPerCycle;
+      }
+    }
+    return estimate;
+  }
+
+  bool Join(const Stage& sums) {
+    if (!Estimate(sums).Gains()) return false;
+    std::vector<Stage> stages = {sums};
+    while (true) {
+      const std::optional<Stage> next = NextStage(stages.back());
+      if (!next.has_value() && stages.size() == 1) return false;
+      if (!next.has_value() || next->blocks.empty()) break;
+      stages.push_back(*next);
+    }
+    const std::vector<Id> results = Results(stages.back());
+    Id from = kNone, to = kNone;
+    for (const Stage& stage : stages) {
+      const Id result = ResultOf(stage.blocks.front());
+      to = Apply(stage, from, to);
+      from = result;
+    }
+    ReadSlices(stages.back(), results, to);
+    return true;
+  }
+
+  // Makes one block of those of a stage. The first of them read `from`, now they read `to`. Returns the result.
+  Id Apply(const Stage& stage, Id from, Id to) {
+    const Id block = stage.blocks.front(), place = p_.AddLoop("place", Extent(1));
+    std::map<Id, Id> now = {{from, to}};  // by buffer of the first block
+    for (const auto& [constant, all] : stage.constants)
+      now[constant] = JoinedConstant(all, stage.constant_dims.at(constant));
+    p_.InsertBefore(ChildTowards(p_, kRoot, block), place);
+    const Id joined = AddLike(ResultOf(block), stage.result_dim, Total(stage), /*is_constant=*/false);
+    std::vector<int64_t> extents = IterExtents(p_, block);
+    extents[stage.iter] = Total(stage);
+    BodyRewriter body(
+        p_,
+        [&](const Expr& e) {
+          const auto [buffer, index] = e.AsLoad();
+          const auto other = now.find(buffer);
+          if (buffer == kNone || other == now.end()) return kNone;
+          return p_.AddExpr(Expr::Load(e.dtype, other->second, IndexOf(other->second, index, {})));
+        },
+        [](int i) { return IndexSum::Of(Source::Iter(i)); }, extents);
+    const BlockNode old = p_.block(block);
+    const Range written = IndexOf(joined, ResultIndex(block), {});
+    BlockNode node = old;
+    node.values = body.Expressions(old.values);
+    if (old.initial.count != 0) node.initial = body.Expressions(old.initial);
+    node.dests = {static_cast<int32_t>(p_.accesses.size()), 1};
+    p_.accesses.push_back({joined, written});
+    node.iters.begin = static_cast<int32_t>(p_.iters.size());
+    for (int i = 0; i < old.iters.count; ++i) {
+      Iter iter = p_.iters[old.iters.begin + i];
+      iter.extent = Extent(extents[i]);
+      p_.iters.push_back(iter);
+    }
+    for (const Id member : stage.blocks) {
+      RemoveWithEmptyLoops(p_, member);
+      if (member != block) p_.Kill(member);
+    }
+    p_.block(block) = node;
+    p_.Replace(place, NestOver(p_, block, WholeRanges(p_, block), false));
+    return joined;
+  }
+
+  std::vector<Id> Results(const Stage& stage) const {
+    std::vector<Id> results;
+    for (const Id block : stage.blocks) results.push_back(ResultOf(block));
+    return results;
+  }
+
+  // Makes all readers of the results read slices of the joined result.
+  void ReadSlices(const Stage& stage, const std::vector<Id>& results, Id joined) {
+    int64_t offset = 0;
+    for (size_t i = 0; i < results.size(); ++i) {
+      for (const Id reader : Readers(p_, results[i])) {
+        BodyRewriter body(
+            p_,
+            [&](const Expr& e) {
+              const auto [buffer, index] = e.AsLoad();
+              if (buffer != results[i]) return kNone;
+              return p_.AddExpr(
+                  Expr::Load(e.dtype, joined, IndexOf(joined, index, {stage.result_dim, offset})));
+            },
+            [](int n) { return IndexSum::Of(Source::Iter(n)); }, IterExtents(p_, reader));
+        const Range values = body.Expressions(p_.block(reader).values);
+        p_.block(reader).values = values;
+        const Range initial = body.Expressions(p_.block(reader).initial);
+        p_.block(reader).initial = initial;
+      }
+      offset += stage.extents[i];
+    }
+  }
+
+  struct Shift {
+    int dim = -1;
+    int64_t offset = 0;
+  };
+  // The index for another buffer, with a dimension shifted.
+  Range IndexOf(Id buffer, Range index, Shift shift) {
+    const auto shape = p_.Dims(p_.buffers[buffer].shape);
+    std::vector<int32_t> marks;
+    for (int d = 0; d < index.count; ++d) {
+      IndexSum sum = p_.SumOf(p_.List(index)[d]);
+      if (d == shift.dim) sum.offset += shift.offset;
+      marks.push_back(p_.AddMark(sum, shape[d]));
+    }
+    return p_.AddList(marks);
+  }
+
+  Id AddLike(Id buffer, int dim, int64_t extent, bool is_constant) {
+    const auto dims = p_.Dims(p_.buffers[buffer].shape);
+    std::vector<Extent> shape(dims.begin(), dims.end());
+    shape[dim] = Extent(extent);
+    return constants_.Add(absl::StrCat(p_.Text(p_.buffers[buffer].name), ".joined"), p_.buffers[buffer].dtype,
+                          shape, is_constant);
+  }
+
+  Id JoinedConstant(const std::vector<Id>& parts, int dim) {
+    if (const auto known = joined_constants_.find({parts, dim}); known != joined_constants_.end())
+      return known->second;
+    int64_t total = 0;
+    for (const Id part : parts) total += p_.Dims(p_.buffers[part].shape)[dim].Known();
+    const Id joined = AddLike(parts.front(), dim, total, /*is_constant=*/true);
+    const Id before = FirstUser(parts);
+    int64_t offset = 0;
+    for (const Id part : parts) {
+      std::vector<Iter> iters;
+      std::vector<int32_t> read;
+      std::vector<IndexSum> written;
+      const auto dims = p_.Dims(p_.buffers[part].shape);
+      const std::vector<Extent> shape(dims.begin(), dims.end());
+      for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
+        const IndexSum at = IndexSum::Of(Source::Iter(d));
+        iters.push_back({p_.Intern(absl::StrCat("d", d)), shape[d], IterKind::kSpatial, kNone});
+        read.push_back(p_.AddMark(at, shape[d]));
+        written.push_back(d == dim ? at + IndexSum::Constant(offset) : at);
+      }
+      const Range index = p_.AddList(read);
+      const Id value = p_.AddExpr(Expr::Load(p_.buffers[part].dtype, part, index));
+      constants_.AddStore("join", iters, joined, written, value, before);
+      offset += shape[dim].Known();
+    }
+    return joined_constants_[{parts, dim}] = joined;
+  }
+
+  // The first nest that reads one of the constants and does not compute constants itself.
+  Id FirstUser(const std::vector<Id>& parts) const {
+    for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
+      for (const Id block : BlocksOf(p_, nest)) {
+        const bool reads = absl::c_any_of(parts, [&](Id b) { return Reads(p_, block, b); });
+        if (reads && !constants_.IsConstant(ResultOf(block))) return nest;
+      }
+    }
+    return kNone;
+  }
+
+  Program& p_;
+  ConstantBuffers constants_;
+  std::map<std::pair<std::vector<Id>, int>, Id> joined_constants_;
+};
+
+}  // namespace
+
+int JoinSiblings(Program& program) { return Joiner(program).Run(); }
+
+}  // namespace kiln

@@ -1,0 +1,34 @@
+// Joins products of one operand with several constants, such as the queries, keys and values of attention.
+//
+//   Q[n, f] sum= X[n, c]*A[c, f];   Q1[n, f] = Q[n, f] + a[f]
+//   K[n, f] sum= X[n, c]*B[c, f];   K1[n, f] = K[n, f] + b[f]
+//   ->
+//   A.joined[c, f] = A[c, f];  A.joined[c, f + 64] = B[c, f];  ..    when constants are prepared
+//   Q.joined[n, f] sum= X[n, c]*A.joined[c, f];   Q1.joined[n, f] = Q.joined[n, f] + a.joined[f]
+//   Q1[n, f] is read as Q1.joined[n, f], and K1[n, f] as Q1.joined[n, f + 64]
+//
+// The operands are read once, and one tile of the result may hold columns of several products. Terms and their order
+// stay as they are, so no bit changes but by what schedules may reorder.
+#pragma once
+
+#include "lang/program/program.h"
+#include "lang/target/cost_table.h"
+
+namespace kiln {
+
+// Joins, in an imported model, reductions that differ in constants alone, which one spatial iter of each walks. The
+// stores that read the results are joined too, and must differ in the same way; otherwise the reductions stay apart.
+// Whatever reads the last results then reads slices. Results of the model are no slices, so they are not joined.
+//
+// Joins only where an estimate says that it gains (JoinEstimate). Returns the number of reductions that were joined into others. Safe from any thread.
+int JoinSiblings(Program& program);
+
+// An estimate: the cycles for reading operands beyond the second cache once more, and for a call, beside the
+// cycles of the sums. Operands that the second cache holds cost nothing: loads of other products hide them. The
+// constants fit what was measured on Zen 5 (bench/results/siblings.jsonl).
+struct JoinEstimate {
+  double saved = 0, all = 0;  // cycles
+  bool Gains() const { return saved >= 0.05 * all; }
+};
+
+}  // namespace kiln

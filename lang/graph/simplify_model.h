@@ -1,0 +1,35 @@
+// Brings an imported model to a simpler form before it is cut into tasks (lang/graph/outline.h).
+//
+//   auto model = ImportFile(path, {.inputs = {"1"}});
+//   const ModelSimplifications done = SimplifyModel(model->program, policies);
+//   auto tasks = ExtractTasks(model->program, policies);
+//
+// It brings layers to one form (lang/graph/one_form.h), and moves work on constants to where it runs once, when the
+// constants are prepared:
+// - blocks that only reshape or repeat a constant, as a broadcast does, are inlined where they are read
+// - scales and shifts are folded into weights (lang/graph/fold_affine.h), with the policy "fold-affine"
+// - products of one operand become one where that gains (lang/graph/join_siblings.h)
+// - what a concatenation puts together is written in its place (lang/graph/views.h)
+//
+// Parameters stay as they are. A model without constants that the caller gives is left alone, so that its tasks are
+// those of the file.
+#pragma once
+
+#include "lang/program/program.h"
+#include "lang/target/policies.h"
+
+namespace kiln {
+
+// A row of the table in lang/target/policies.cc, after the enumerators of Policy.
+inline constexpr Policy kFoldAffine{static_cast<int>(Policy::kPrefetchNests) + 1};
+
+struct ModelSimplifications {
+  bool applied = false;  // false if the model was left alone
+  int folded = 0;        // sums whose scale or shift was folded
+  int joined = 0;        // sums that were joined into others
+};
+
+// Safe from any thread.
+ModelSimplifications SimplifyModel(Program& model, const Policies& policies = {});
+
+}  // namespace kiln

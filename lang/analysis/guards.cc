@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/region.h"
 
@@ -18,16 +19,38 @@ bool IsGuarded(const Program& p, const Bindings& bindings, int iter) {
                      [&](const Guard& guard) { return Guards(p, bindings, guard, iter); });
 }
 
+bool IsInner(const Program& p, const Bindings& bindings, const Guard& guard) {
+  for (int i = 0; i < static_cast<int>(bindings.iters.size()); ++i)
+    if (Guards(p, bindings, guard, i)) return false;
+  return true;
+}
+
+// True if the guard only keeps a mark below its extent, and the mark is like a loop below `at`: see
+// HasInnerGuards.
+bool KeepsMark(const Program& p, const Bindings& bindings, const Guard& guard, Id at) {
+  for (const IndexSum& iter : bindings.iters) {
+    for (const IndexSplit& split : iter.splits) {
+      if (split.source.kind != Source::Kind::kMark) continue;
+      const Id mark = split.source.id;
+      if (p.marks[mark].extent.UpperBound() != guard.extent || !IsMadeBelow(p, mark, at)) continue;
+      return Resolver(p).Resolve(split.source) == guard.value && TakesEveryValue(p, mark, at) &&
+             absl::c_all_of(bindings.iters, [&](const IndexSum& other) { return IsAlone(p, mark, other); });
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool HasInnerGuards(const Program& program, const Bindings& bindings) {
-  const int iters = program.block(bindings.block).iters.count;
-  for (const Guard& guard : bindings.guards) {
-    bool own = false;
-    for (int i = 0; i < iters; ++i) own |= Guards(program, bindings, guard, i);
-    if (!own) return true;
-  }
-  return false;
+  return absl::c_any_of(bindings.guards,
+                        [&](const Guard& guard) { return IsInner(program, bindings, guard); });
+}
+
+bool HasInnerGuards(const Program& program, const Bindings& bindings, Id at) {
+  return absl::c_any_of(bindings.guards, [&](const Guard& guard) {
+    return IsInner(program, bindings, guard) && !KeepsMark(program, bindings, guard, at);
+  });
 }
 
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at) {

@@ -11,6 +11,10 @@ namespace kiln {
 // True if the block has guards other than those of its iters' own extents. These exclude points of a tile
 // that belong to other tiles.
 bool HasInnerGuards(const Program& program, const Bindings& bindings);
+// Like HasInnerGuards, but one iteration of the loop `at` counts alone: a guard that keeps a mark below its
+// extent excludes no point if the loops below `at` give the mark every value (lang/analysis/region.h), and
+// each iter depends on these loops through the mark.
+bool HasInnerGuards(const Program& program, const Bindings& bindings, Id at);
 
 // The iters whose guard fails for whole iterations of the loop `at` (or of the loops around it). No instance
 // exists below such an iteration, so a block that is placed there must not run either. The block must have no

@@ -25,16 +25,18 @@ absl::Status CheckRestrictions(const Program& program);
 // global memory that no other block writes.
 absl::Status CheckPrepared(const Program& program);
 // OK if every buffer that belongs to a thread, warp, warpgroup or block is used in one kernel, and each of
-// its elements by one owner. For that, all uses must be below the same axis loop, or their indices must
-// determine the iteration of the axis in the same way. Iterations of an axis must not recompute an element of
-// a buffer that they share, except by a single store. Holds for programs with axes.
+// its elements by one owner. In a program with axes, every child of the root is a kernel. For that, all uses
+// must be below the same axis loop, or their indices must determine the iteration of the axis in the same
+// way. Iterations of an axis must not recompute an element of a buffer that they share, except by a single
+// store. Holds for programs with axes.
 absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
 // OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for
 // another. Such a buffer must be a temporary that only this loop uses. One block writes it anew in each
 // iteration, and later children of the same or a later stage read what that block wrote. Its ring has one
 // copy more than the stages that it spans. An asynchronous child must be a copy, and a bulk copy must be a
-// box.
+// box; elements beyond bounds may be zeros. A producer writes rings only, and reads nothing that its nest
+// writes beside rings.
 absl::Status CheckPipeline(const Program& program, Id loop);
 
 // A buffer that one child of a loop writes and other children read. Numbers are positions among the children.
@@ -53,6 +55,26 @@ bool OnAxis(const Program& program, Id loop);
 bool HasAxes(const Program& program);
 // True if the buffer's owner implies that each iteration of this axis loop has its own copy.
 bool IsPrivateTo(const Program& program, Id buffer, Id loop);
+
+// The threads of a kernel, the child `nest` of the root, along each axis. If the kernel uses a fragment, it
+// consists of warps or warpgroups: thread-x counts the lanes of one (a multiple of 32 or 128), even if no
+// loop is on thread-x, and thread-y and thread-z count the warps or warpgroups. A thread's number is x +
+// threads.x * (y + threads.y * z).
+struct Threads {
+  int64_t x = 1, y = 1, z = 1;
+  Owner collective = Owner::kThread;  // kWarp or kWarpgroup if the kernel consists of these
+  int64_t Count() const { return x * y * z; }
+};
+Threads ThreadsOf(const Program& program, Id nest);
+// The number of threads of a thread, warp or warpgroup.
+int64_t LanesOf(Owner owner);
+// Who runs an instance of the block: a thread, or the lanes of the warp or warpgroup that owns a fragment
+// which the block uses. Below a loop on thread-x, a thread runs it.
+Owner RunnerOf(const Program& program, Id block);
+// True if proven: every element of the buffer that both blocks use is used by one owner: one thread, or
+// threads of one warp, warpgroup or block. The loops that are ancestors of `fixed` (or `fixed`) are in the
+// same iteration in both blocks, and other loops may be in different ones.
+bool StaysWith(const Program& program, Id buffer, Id a, Id b, Owner owner, Id fixed);
 // The ancestor of a node that is a child of the root (or the node itself), and whether that nest is a kernel.
 Id NestOf(const Program& program, Id node);
 bool IsKernel(const Program& program, Id nest);

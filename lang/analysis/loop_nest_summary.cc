@@ -11,6 +11,12 @@ namespace {
 
 bool IsRange(const NestTerm& t) { return t.lower == 1 && t.extent == 0; }
 
+// Adds scale * part.
+void Add(Interval& sum, Interval part, int64_t scale) {
+  const int64_t a = part.min * scale, b = part.max * scale;
+  sum = {sum.min + std::min(a, b), sum.max + std::max(a, b)};
+}
+
 uint64_t Hash(const NestTerm& t) {
   uint64_t h = static_cast<uint64_t>(t.loop) * 0x9e3779b97f4a7c15u + static_cast<uint64_t>(t.scale);
   h = h * 0xbf58476d1ce4e5b9u + static_cast<uint64_t>(t.lower);
@@ -140,6 +146,7 @@ LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
     }
   }
   guess.terms.count = static_cast<int32_t>(terms_.size()) - guess.terms.begin;
+  guess.bounded = false;
   return guess;
 }
 
@@ -175,6 +182,8 @@ void LoopNestSummary::AddAccess(Id buffer, Values values, bool reads, bool write
                        : program_->Dims(b.shape)[a].Known();
     axis.terms = {static_cast<int32_t>(terms_.size()), values[a].terms.count};
     axis.exact = values[a].exact;
+    axis.digits = values[a].digits;
+    axis.bounded = values[a].bounded;
     for (int i = 0; i < values[a].terms.count; ++i) {  // a copy, since compaction changes it
       const NestTerm term = terms_[values[a].terms.begin + i];
       terms_.push_back(term);
@@ -232,8 +241,10 @@ LoopNestSummary::Value LoopNestSummary::ValueOf(Id mark, int32_t iters) {
     const Value& value = sources[i];
     out.guarded |= value.guarded;
     out.exact &= value.exact;
+    out.bounded &= value.bounded;
     if (split.lower == 1 && split.extent == 0) {
       out.offset += value.offset * split.scale;
+      Add(out.digits, value.digits, split.scale);
       for (int t = 0; t < value.terms.count; ++t) {
         NestTerm term = terms_[value.terms.begin + t];
         term.scale *= split.scale;
@@ -264,7 +275,7 @@ bool LoopNestSummary::Divide(const Value& value, const IndexSplit& split) {
   int64_t rest = value.offset % lower, digits = extent == 0 ? 0 : value.offset / lower % extent;
   for (int i = 0; i < value.terms.count; ++i) {
     NestTerm t = terms_[value.terms.begin + i];
-    if (t.scale < 0 || !IsRange(t)) return false;
+    if (t.scale < 0 || t.guess || !IsRange(t)) return false;
     if (t.scale % lower == 0) {
       t.scale /= lower;
     } else if (t.scale * (t.values - 1) + rest < lower) {
@@ -296,7 +307,7 @@ bool LoopNestSummary::Divide(const Value& value, const IndexSplit& split) {
 void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Value& out) {
   const auto extent_of = [this](Source source) { return program_->loop(source.id).extent.Known(); };
   const IndexSum sum = AsSum(value);
-  if (Bounds(sum, extent_of).min >= 0) {
+  if (value.exact && Bounds(sum, extent_of).min >= 0) {
     if (const std::optional<IndexSum> digit = DivMod(sum, split.lower, split.extent, extent_of)) {
       out.offset += digit->offset * split.scale;
       AddTerms(*digit, split.scale);
@@ -304,8 +315,22 @@ void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Va
     }
   }
   out.exact = false;
+  Interval range = BoundsOf(value);
+  Id mark = split.source.kind == Source::Kind::kMark ? split.source.id : kNone;
+  if (split.source.kind == Source::Kind::kLoop) mark = program_->loop(split.source.id).definition;
+  if (mark != kNone)  // no instance exists beyond its extent
+    range.max = std::min(range.max, program_->marks[mark].extent.Known() - 1);
+  out.bounded &= range.min >= 0;
+  range = {range.min / split.lower, range.max / split.lower};
+  if (split.extent != 0) {
+    const bool wraps = range.min / split.extent != range.max / split.extent;
+    range =
+        wraps ? Interval{0, split.extent - 1} : Interval{range.min % split.extent, range.max % split.extent};
+  }
+  Add(out.digits, range, split.scale);
   for (int i = 0; i < value.terms.count; ++i) {
     NestTerm t = terms_[value.terms.begin + i];
+    t.guess = true;
     if (split.extent != 0) t.values = std::min(t.values, split.extent);
     t.scale = std::max<int64_t>(1, std::abs(t.scale) / split.lower) * split.scale;
     terms_.push_back(t);
@@ -347,15 +372,16 @@ void LoopNestSummary::Normalize(Value& value) {
 }
 
 Interval LoopNestSummary::BoundsOf(const Value& value) const {
-  Interval bounds{value.offset, value.offset};
+  Interval bounds{value.offset + value.digits.min, value.offset + value.digits.max};
   const auto terms = Part(terms_, value.terms);
   bool repeated = false;
   for (size_t i = 0; i < terms.size(); ++i) {
+    if (terms[i].guess) continue;
     const int64_t reach = terms[i].scale * (terms[i].values - 1);
     (reach < 0 ? bounds.min : bounds.max) += reach;
-    for (size_t j = 0; j < i; ++j) repeated |= terms[i].loop == terms[j].loop;
+    for (size_t j = 0; j < i; ++j) repeated |= terms[i].loop == terms[j].loop && !terms[j].guess;
   }
-  if (!repeated) return bounds;
+  if (!repeated || !value.exact) return bounds;
   return Bounds(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.Known(); });
 }
 
@@ -393,26 +419,43 @@ void LoopNestSummary::Place(NestBuffer& placed, bool temporary) {
   placed.shared = static_cast<int32_t>(shared);
   if (temporary) {
     size_t home = 0;
-    while (home < shared &&
-           !(loops_[path[home]].kind == LoopKind::kVectorized && loops_[path[home]].extent > 1))
-      ++home;
+    const auto may_hold = [&](const NestLoop& loop) {  // its iterations run in turn, or each has its own copy
+      const bool axis = IsBlockAxis(loop.kind) || IsThreadAxis(loop.kind);
+      if (axis) return loop.extent == 1 || IsPrivate(accesses_[placed.first].buffer, loop);
+      return loop.extent == 1 || loop.kind != LoopKind::kVectorized;
+    };
+    while (home < shared && may_hold(loops_[path[home]])) ++home;
     placed.home = static_cast<int32_t>(home);
     if (home > 0) placed.home_loop = path[home - 1];
   }
   placed.elements = 1;
+  const Id buffer = accesses_[placed.first].buffer;
+  const auto kinds = program_->List(program_->buffers[buffer].layout.kinds);
   for (int axis = accesses_[placed.first].axes.count; axis-- > 0;) {
     const int64_t size =
-        placed.home > 0 ? PlaceAxis(placed, axis) : axes_[accesses_[placed.first].axes.begin + axis].size;
+        temporary ? PlaceAxis(placed, axis) : axes_[accesses_[placed.first].axes.begin + axis].size;
+    const AxisKind kind = kinds.empty() ? AxisKind::kAddress : static_cast<AxisKind>(kinds[axis]);
+    const bool spread = kind == AxisKind::kLane || kind == AxisKind::kWarp;  // over the registers of lanes
     for (int32_t a = placed.first; a >= 0; a = accesses_[a].next)
-      axes_[accesses_[a].axes.begin + axis].stride = placed.elements;
-    placed.elements *= size;
+      axes_[accesses_[a].axes.begin + axis].stride = spread ? 0 : placed.elements;
+    if (!spread) placed.elements *= size;
   }
 }
 
-// Compacts one axis of a buffer: removes the part that the loops around the allocation contribute, if all
-// accesses agree on it.
+// True if each iteration of the loop has a copy of the buffer.
+bool LoopNestSummary::IsPrivate(Id buffer, const NestLoop& loop) const {
+  return loop.extent > 1 && (IsBlockAxis(loop.kind) || IsThreadAxis(loop.kind)) &&
+         IsPrivateTo(*program_, buffer, loop.node);
+}
+
+// Compacts one axis of a buffer: removes the part that the loops around the allocation contribute, and the
+// axes of which each iteration has its own copy, if all accesses agree on it. Such loops of one axis and
+// extent are one loop.
 int64_t LoopNestSummary::PlaceAxis(const NestBuffer& placed, int axis) {
-  const auto outside = [&](const NestTerm& t) { return loops_[t.loop].depth < placed.home; };
+  const Id buffer = accesses_[placed.first].buffer;
+  const auto outside = [&](const NestTerm& t) {
+    return loops_[t.loop].depth < placed.home || IsPrivate(buffer, loops_[t.loop]);
+  };
   const int64_t full = axes_[accesses_[placed.first].axes.begin + axis].size;
   uint64_t base = 0;
   bool same = true;
@@ -420,12 +463,15 @@ int64_t LoopNestSummary::PlaceAxis(const NestBuffer& placed, int axis) {
   for (int32_t a = placed.first; a >= 0; a = accesses_[a].next) {
     const NestAxis& x = axes_[accesses_[a].axes.begin + axis];
     uint64_t hash = 0;
-    Interval rest{x.offset, x.offset};
-    same &= x.exact;
-    for (const NestTerm& t : terms(x)) {
+    Interval rest{x.offset + x.digits.min, x.offset + x.digits.max};
+    same &= x.exact || x.bounded;
+    for (NestTerm t : terms(x)) {
       if (outside(t)) {
-        hash += Hash(t);
-      } else {
+        same &= !t.guess;
+        const NestLoop& loop = loops_[t.loop];
+        if (loop.depth >= placed.home) t.loop = -1 - static_cast<int32_t>(loop.kind);
+        hash += Hash(t) + (loop.depth < placed.home ? 0 : static_cast<uint64_t>(loop.extent));
+      } else if (!t.guess) {
         const int64_t reach = t.scale * (t.values - 1);
         (reach < 0 ? rest.min : rest.max) += reach;
       }

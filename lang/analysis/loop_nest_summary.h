@@ -34,16 +34,19 @@ struct NestLoop {
 struct NestTerm {
   int32_t loop = 0;
   int64_t scale = 1, lower = 1, extent = 0, values = 1;
+  bool guess = false;  // a part of a digit that is not linear: the loop is right, the numbers are guesses
 };
 
 // One axis of a buffer's memory as an access indexes it. Axes are those of the layout, or the dimensions
 // without one.
 struct NestAxis {
   int64_t offset = 0;
-  int64_t size = 1;    // elements along the axis, after compaction
-  int64_t stride = 1;  // elements between neighbors along the axis
-  Range terms;         // LoopNestSummary::terms, without those that compaction removed
-  bool exact = true;   // false: not linear; the terms have the right loops but guessed scales
+  int64_t size = 1;          // elements along the axis, after compaction
+  int64_t stride = 1;        // elements between neighbors along the axis
+  Range terms;               // LoopNestSummary::terms, without those that compaction removed
+  bool exact = true;         // false: not linear; some terms are guesses, or all are
+  Interval digits = {0, 0};  // if not exact: what the digits that are not linear add
+  bool bounded = true;  // if not exact: true if `digits` and the terms that are no guesses bound the index
 };
 
 struct NestAccess {
@@ -75,7 +78,7 @@ struct NestBuffer {
   // vectorized loop. 0 if it is no temporary.
   int32_t home = 0;
   int32_t home_loop = -1;
-  int64_t elements = 0;  // after compaction
+  int64_t elements = 0;  // after compaction; of a fragment, those that a lane holds
 };
 
 class LoopNestSummary {
@@ -108,6 +111,8 @@ class LoopNestSummary {
     Range terms;           // in terms_
     uint64_t guarded = 0;  // loops that its conditions depend on
     bool exact = true;
+    Interval digits = {0, 0};  // as in NestAxis
+    bool bounded = true;
   };
 
   template <typename T>
@@ -137,6 +142,7 @@ class LoopNestSummary {
   IndexSum AsSum(const Value& value) const;
   void Place(NestBuffer& placed, bool temporary);
   int64_t PlaceAxis(const NestBuffer& placed, int axis);
+  bool IsPrivate(Id buffer, const NestLoop& loop) const;
 
   const Program* program_ = nullptr;
   std::vector<NestLoop> loops_;

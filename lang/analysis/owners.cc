@@ -26,15 +26,42 @@ absl::Status No(const std::string& why) { return absl::FailedPreconditionError(w
 
 class OwnerCheck {
  public:
-  OwnerCheck(const Program& program, Id buffer) : p_(program), buffer_(buffer) {}
+  OwnerCheck(const Program& program, Id buffer)
+      : OwnerCheck(program, buffer, program.buffers[buffer].scope.owner, kNone) {}
+  // fixed: see StaysWith; kNone: all loops around all uses are in one iteration.
+  OwnerCheck(const Program& program, Id buffer, Owner owner, Id fixed)
+      : p_(program), buffer_(buffer), owner_(owner), fixed_(fixed) {}
+
+  bool StaysWith(Id a, Id b) {
+    if (owner_ < std::max(RunnerOf(p_, a), RunnerOf(p_, b))) return false;
+    CollectUsesOf(a);
+    if (a != b) CollectUsesOf(b);
+    for (Use& use : uses_) FindAxes(use);
+    std::map<LoopKind, std::vector<Id>> loops = LoopsByAxis();
+    for (const auto& [axis, of_uses] : loops) {
+      if (of_uses.size() != uses_.size() || !AlikeExtents(of_uses)) return false;
+    }
+    if (loops.empty()) return true;
+    if (!Told(loops)) return false;
+    // Memory holds a part of a temporary that is used below some loops only, and the same part again in their
+    // next iterations. It is allocated outside of axes whose iterations share it.
+    if (p_.buffers[buffer_].role != Role::kTemporary) return true;
+    std::vector<Id> users = Readers(p_, buffer_);
+    const std::vector<Id> writers = Writers(p_, buffer_);
+    users.insert(users.end(), writers.begin(), writers.end());
+    home_ = LowestCommonAncestor(p_, users);
+    for (Id at = home_; at != kNone; at = p_.nodes[at].parent)
+      if (p_.IsLoop(at) && OnAxis(p_, at) && !IsPrivateTo(p_, buffer_, at)) home_ = p_.nodes[at].parent;
+    return Told(loops);
+  }
 
   absl::Status Run() {
-    CollectUses();
+    for (const Id block : Blocks(p_)) CollectUsesOf(block);
     if (uses_.empty()) return absl::OkStatus();
     const Id nest = NestOf(p_, uses_[0].block);
     for (const Use& use : uses_) {
       const Id other = NestOf(p_, use.block);
-      if (other == nest || (!IsKernel(p_, nest) && !IsKernel(p_, other))) continue;
+      if (other == nest) continue;
       return No(absl::StrCat(Name(), " is in ", ToString(Storage()),
                              " memory, which does not outlive a kernel; ", Describe(p_, uses_[0].block),
                              " and ", Describe(p_, use.block), " use it in different ones"));
@@ -43,18 +70,10 @@ class OwnerCheck {
     for (const Use& use : uses_) {
       if (absl::Status status = CheckCombines(use); !status.ok()) return status;
     }
-    std::map<LoopKind, std::vector<Id>> loops;  // by axis: the loop of each use, if not around all
-    for (const Use& use : uses_) {
-      for (const Id loop : use.axes) {
-        if (!AroundAll(loop)) loops[p_.loop(loop).kind].push_back(loop);
-      }
-    }
+    const std::map<LoopKind, std::vector<Id>> loops = LoopsByAxis();
     if (loops.empty() || KILN_DEFECT("owners.apart")) return absl::OkStatus();
     for (const auto& [axis, of_uses] : loops) {
-      const bool alike = std::all_of(of_uses.begin(), of_uses.end(), [&](Id loop) {
-        return p_.loop(loop).extent == p_.loop(of_uses[0]).extent;
-      });
-      if (of_uses.size() == uses_.size() && alike && IsThreadAxis(axis)) continue;
+      if (of_uses.size() == uses_.size() && AlikeExtents(of_uses) && IsThreadAxis(axis)) continue;
       if (of_uses.size() == uses_.size() && IsThreadAxis(axis)) {
         return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),
                                " has its own; but the loops on ", ToString(axis), " around ",
@@ -79,40 +98,44 @@ class OwnerCheck {
     return kNames[static_cast<int>(p_.buffers[buffer_].scope.owner)];
   }
 
-  void CollectUses() {
-    for (const Id block : Blocks(p_)) {
-      for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
-        if (dest.buffer == buffer_) uses_.push_back({block, dest.index, p_.block(block).monoid != kNone});
-      }
-      for (const Id load : LoadsOf(p_, block, buffer_)) {
-        const Expr& e = p_.exprs[load];
-        uses_.push_back({block, e.AsLoad().index});
-      }
-      if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}});  // at an unknown index
+  void CollectUsesOf(Id block) {
+    for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
+      if (dest.buffer == buffer_) uses_.push_back({block, dest.index, p_.block(block).monoid != kNone});
     }
+    for (const Id load : LoadsOf(p_, block, buffer_)) uses_.push_back({block, p_.exprs[load].AsLoad().index});
+    if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}});  // at an unknown index
   }
 
-  // True if all iterations of the axis belong to one owner of `lanes` threads (a warp or warpgroup).
-  bool InOneOwner(Id nest, LoopKind axis, int64_t lanes) const {
-    int64_t x = 1, others = 1;
-    std::vector<Id> loops = LoopsBelow(p_, nest);
-    loops.push_back(nest);
-    for (const Id loop : loops) {
-      if (!p_.IsLoop(loop) || !OnAxis(p_, loop) || !IsThreadAxis(p_.loop(loop).kind)) continue;
-      int64_t& most = p_.loop(loop).kind == LoopKind::kThreadX ? x : others;
-      most = std::max(most, p_.loop(loop).extent.UpperBound());
+  // By axis: the loop of each use, unless it is around all uses.
+  std::map<LoopKind, std::vector<Id>> LoopsByAxis() const {
+    std::map<LoopKind, std::vector<Id>> loops;
+    for (const Use& use : uses_) {
+      for (const Id loop : use.axes) {
+        if (!AroundAll(loop)) loops[p_.loop(loop).kind].push_back(loop);
+      }
     }
-    return axis == LoopKind::kThreadX && x <= lanes && (others == 1 || x == lanes);
+    return loops;
+  }
+  bool AlikeExtents(const std::vector<Id>& loops) const {
+    return std::all_of(loops.begin(), loops.end(),
+                       [&](Id loop) { return p_.loop(loop).extent == p_.loop(loops[0]).extent; });
+  }
+
+  // True if all iterations of a loop on a thread axis belong to one owner of `lanes` threads (a warp or
+  // warpgroup).
+  bool InOneOwner(const Threads& threads, const LoopNode& loop, int64_t lanes) const {
+    const bool aligned = threads.x % lanes == 0 || threads.y * threads.z == 1;
+    return loop.kind == LoopKind::kThreadX && loop.extent.UpperBound() <= lanes && aligned;
   }
 
   void FindAxes(Use& use) const {
-    const Owner owner = p_.buffers[buffer_].scope.owner;
+    const Owner owner = owner_;
+    const bool fragment = owner == Owner::kWarp || owner == Owner::kWarpgroup;
+    const Threads threads = fragment ? ThreadsOf(p_, NestOf(p_, use.block)) : Threads();
     for (Id at = p_.nodes[use.block].parent; at != kRoot; at = p_.nodes[at].parent) {
       if (!p_.IsLoop(at) || !OnAxis(p_, at)) continue;
-      const LoopKind axis = p_.loop(at).kind;
-      if (IsThreadAxis(axis) && owner != Owner::kThread) {
-        if (owner != Owner::kWarp && owner != Owner::kWarpgroup) continue;
-        if (InOneOwner(NestOf(p_, use.block), axis, owner == Owner::kWarp ? 32 : 128)) continue;
+      if (IsThreadAxis(p_.loop(at).kind) && owner != Owner::kThread) {
+        if (!fragment || InOneOwner(threads, p_.loop(at), LanesOf(owner))) continue;
       }
       use.axes.push_back(at);
     }
@@ -131,14 +154,16 @@ class OwnerCheck {
   }
 
   bool AroundAll(Id loop) const {
+    if (fixed_ != kNone) return IsAncestor(p_, loop, fixed_);
     return std::all_of(uses_.begin(), uses_.end(),
                        [&](const Use& u) { return IsAncestor(p_, loop, u.block); });
   }
 
-  // An index of a use in three parts: the terms of machine axes (with the axis as source), the terms of loops
-  // around all uses, and the other terms. Take returns nullopt if the index cannot be written as such a sum.
+  // An index of a use in four parts: the terms of machine axes (with the axis as source), the terms of loops
+  // around all uses, those of other loops that memory does not tell apart (home_), and the other terms. Take
+  // returns nullopt if the index cannot be written as such a sum.
   struct Parts {
-    IndexSum axes, common, rest;
+    IndexSum axes, common, home, rest;
   };
   std::optional<Parts> Take(const Use& use, const Bindings& bindings, int dim) const {
     const Extents extents(p_);
@@ -156,6 +181,8 @@ class OwnerCheck {
       } else if (std::find(use.axes.begin(), use.axes.end(), loop) != use.axes.end()) {
         split.source = Source::Iter(static_cast<int32_t>(p_.loop(loop).kind));
         parts.axes.splits.push_back(split);
+      } else if (home_ != kNone && IsAncestor(p_, loop, home_)) {
+        parts.home.splits.push_back(split);
       } else {
         parts.rest.splits.push_back(split);
       }
@@ -167,33 +194,59 @@ class OwnerCheck {
     return parts;
   }
 
+  // True if a term of axes is a digit of what axes and inner loops add to an index: no other term changes it.
+  bool IsDigit(const Parts& parts, const IndexSplit& term, ExtentOf extents) const {
+    const IndexSum sum = Simplify(parts.axes + parts.rest, extents);
+    if (term.scale < 1 || Bounds(sum, extents).min < 0) return false;
+    IndexSplit digit = term;
+    digit.scale = 1;
+    const std::optional<IndexSum> found = DivMod(sum, term.scale, SplitRange(term, extents), extents);
+    return found.has_value() && *found == Simplify(IndexSum{0, {digit}}, extents);
+  }
+
+  // Adds to `told` what the index of one dimension determines of the iterations of axes, in the same way in
+  // all uses.
+  void AddTold(const std::vector<Bindings>& bindings, int dim, ExtentOf extents,
+               std::vector<IndexSum>& told) const {
+    std::vector<Parts> all;
+    bool one_home = true;
+    for (size_t u = 0; u < uses_.size(); ++u) {
+      std::optional<Parts> parts = Take(uses_[u], bindings[u], dim);
+      if (!parts.has_value() || parts->axes.splits.empty()) return;
+      if (u > 0 && !(parts->axes == all[0].axes && parts->common == all[0].common)) return;
+      one_home = one_home && (u == 0 || parts->home == all[0].home);
+      all.push_back(*std::move(parts));
+    }
+    Interval rests{INT64_MAX, INT64_MIN};
+    for (Parts& parts : all) {
+      if (!one_home) parts.rest = parts.rest + parts.home;
+      const Interval rest = Bounds(parts.rest, extents);
+      rests = {std::min(rests.min, rest.min), std::max(rests.max, rest.max)};
+    }
+    int64_t step = 0;
+    for (const IndexSplit& term : all[0].axes.splits) step = std::gcd(step, term.scale);
+    if (rests.max - rests.min < step) return told.push_back(all[0].axes);
+    for (const IndexSplit& term : all[0].axes.splits) {
+      const auto digit = [&](const Parts& parts) { return IsDigit(parts, term, extents); };
+      if (std::all_of(all.begin(), all.end(), digit)) told.push_back({0, {term}});
+    }
+  }
+
   // True if the index of an element determines the iterations of the axes, in the same way in all uses.
   bool Told(const std::map<LoopKind, std::vector<Id>>& loops) const {
     std::vector<Bindings> bindings;
     for (const Use& use : uses_) {
-      if (EnclosingBlock(p_, use.block) != kNone || use.index.count != uses_[0].index.count) return false;
+      if (use.index.count != uses_[0].index.count) return false;
       bindings.push_back(ResolveBindings(p_, use.block));
     }
+    const auto loop_of = [&](Source axis) { return loops.at(static_cast<LoopKind>(axis.id))[0]; };
+    const auto extents = [&](Source source) {
+      return Extents(p_)(source.kind == Source::Kind::kIter ? Source::Loop(loop_of(source)) : source);
+    };
     std::vector<IndexSum> told;
-    for (int dim = 0; dim < uses_[0].index.count; ++dim) {
-      const std::optional<Parts> first = Take(uses_[0], bindings[0], dim);
-      if (!first.has_value() || first->axes.splits.empty()) continue;
-      int64_t step = 0;
-      for (const IndexSplit& split : first->axes.splits) step = std::gcd(step, split.scale);
-      Interval rests{INT64_MAX, INT64_MIN};
-      bool same = true;
-      for (size_t u = 0; u < uses_.size() && same; ++u) {
-        const std::optional<Parts> parts = Take(uses_[u], bindings[u], dim);
-        same = parts.has_value() && parts->axes == first->axes && parts->common == first->common;
-        if (!same) break;
-        const Interval rest = Bounds(parts->rest, Extents(p_));
-        rests = {std::min(rests.min, rest.min), std::max(rests.max, rest.max)};
-      }
-      if (!same || rests.max - rests.min >= step) continue;
-      IndexSum sum = first->axes;
-      for (IndexSplit& split : sum.splits)
-        split.source = Source::Loop(loops.at(static_cast<LoopKind>(split.source.id))[0]);
-      told.push_back(sum);
+    for (int dim = 0; dim < uses_[0].index.count; ++dim) AddTold(bindings, dim, extents, told);
+    for (IndexSum& sum : told) {
+      for (IndexSplit& split : sum.splits) split.source = Source::Loop(loop_of(split.source));
     }
     std::vector<Id> axes;
     for (const auto& [axis, of_uses] : loops) axes.push_back(of_uses[0]);
@@ -202,15 +255,61 @@ class OwnerCheck {
 
   const Program& p_;
   Id buffer_;
+  Owner owner_;
+  Id fixed_, home_ = kNone;
   std::vector<Use> uses_;
 };
 
 }  // namespace
 
-// True if the owner of the buffer implies that each iteration of this axis loop has its own copy.
 bool IsPrivateTo(const Program& program, Id buffer, Id loop) {
   const Owner owner = program.buffers[buffer].scope.owner;
-  return owner == Owner::kThread || (IsBlockAxis(program.loop(loop).kind) && owner <= Owner::kBlock);
+  const LoopKind kind = program.loop(loop).kind;
+  if (owner == Owner::kThread || (IsBlockAxis(kind) && owner <= Owner::kBlock)) return true;
+  return owner <= Owner::kWarpgroup && (kind == LoopKind::kThreadY || kind == LoopKind::kThreadZ);
+}
+
+bool StaysWith(const Program& program, Id buffer, Id a, Id b, Owner owner, Id fixed) {
+  return OwnerCheck(program, buffer, owner, fixed).StaysWith(a, b);
+}
+
+Owner RunnerOf(const Program& program, Id block) {
+  for (const Id loop : LoopsAround(program, block))
+    if (OnAxis(program, loop) && program.loop(loop).kind == LoopKind::kThreadX) return Owner::kThread;
+  Owner runner = Owner::kThread;
+  for (const auto& buffers : {ReadBuffers(program, block), WrittenBuffers(program, block)}) {
+    for (const Id buffer : buffers) {
+      const Owner owner = program.buffers[buffer].scope.owner;
+      if (owner <= Owner::kWarpgroup) runner = std::max(runner, owner);
+    }
+  }
+  return runner;
+}
+
+int64_t LanesOf(Owner owner) { return owner == Owner::kThread ? 1 : owner == Owner::kWarp ? 32 : 128; }
+
+Threads ThreadsOf(const Program& program, Id nest) {
+  Threads threads;
+  std::vector<Id> loops = LoopsBelow(program, nest);
+  if (program.IsLoop(nest)) loops.push_back(nest);
+  for (const Id loop : loops) {
+    const LoopNode& l = program.loop(loop);
+    if (!IsThreadAxis(l.kind)) continue;
+    int64_t& count = l.kind == LoopKind::kThreadX   ? threads.x
+                     : l.kind == LoopKind::kThreadY ? threads.y
+                                                    : threads.z;
+    count = std::max(count, l.extent.UpperBound());
+  }
+  for (Id buffer = 0; buffer < static_cast<Id>(program.buffers.size()); ++buffer) {
+    const Owner owner = program.buffers[buffer].scope.owner;
+    if (owner <= threads.collective || owner > Owner::kWarpgroup) continue;
+    for (const Id block : BlocksOf(program, nest)) {
+      if (Writes(program, block, buffer) || Reads(program, block, buffer)) threads.collective = owner;
+    }
+  }
+  const int64_t lanes = LanesOf(threads.collective);
+  threads.x = (threads.x + lanes - 1) / lanes * lanes;
+  return threads;
 }
 
 absl::Status CheckOwner(const Program& program, Id buffer) {

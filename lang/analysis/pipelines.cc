@@ -98,8 +98,6 @@ class PipelineCheck {
       for (const Id user : *users) {
         if (!IsAncestor(p_, loop_, user))
           return No(absl::StrCat(what, "is used outside of it, by ", Describe(p_, user)));
-        if (EnclosingBlock(p_, user) != EnclosingBlock(p_, loop_))
-          return No(absl::StrCat(what, "is used within another block"));
       }
     }
     const Id writer = writers[0];
@@ -113,7 +111,7 @@ class PipelineCheck {
     const Bindings bindings = ResolveBindings(p_, writer);
     const Region made = WrittenRegion(p_, bindings, c.buffer, loop_);
     // Guards may exclude elements, which would then be neither written nor safe to read.
-    if (!IsDense(made) || HasInnerGuards(p_, bindings)) {
+    if (!IsDense(made) || HasInnerGuards(p_, bindings, loop_)) {
       return No(absl::StrCat(what, "may have gaps in one iteration"));
     }
     const auto shape = p_.Dims(p_.buffers[c.buffer].shape);
@@ -151,21 +149,45 @@ class PipelineCheck {
     return ring.transport == Transport::kSync ? absl::OkStatus() : CheckTransport(c, ring.transport);
   }
 
+  // The load that a plain copy stores: its value is the load, or the load within bounds and zero elsewhere.
+  // kNone if the value is another one.
+  Id CopiedLoad(Id value) const {
+    const Expr& e = p_.exprs[value];
+    if (e.op == Op::kLoad) return value;
+    if (e.op != Op::kWithin) return kNone;
+    const Expr& otherwise = p_.exprs[e.Operands()[1]];
+    const bool zero = otherwise.IsConstant(0);
+    return zero && p_.exprs[e.Operands()[0]].op == Op::kLoad ? e.Operands()[0] : kNone;
+  }
+
+  // True if the bounds under which the load happens are those of its buffer.
+  bool BoundsAreTheBuffers(const Expr& within, const Expr& load) const {
+    const auto index = p_.List(load.AsLoad().index);
+    const auto shape = p_.Dims(p_.buffers[load.AsLoad().buffer].shape);
+    return absl::c_all_of(p_.List(within.AsWithin().marks), [&](Id mark) {
+      for (size_t d = 0; d < index.size(); ++d)
+        if (p_.SumOf(mark) == p_.SumOf(index[d]) && p_.marks[mark].extent == shape[d]) return true;
+      return false;
+    });
+  }
+
   absl::Status CheckTransport(const CarriedBuffer& c, Transport transport) const {
     const Id writer = Writers(p_, c.buffer)[0];
     const BlockNode& b = p_.block(writer);
-    const Expr& value = p_.exprs[p_.List(b.values)[0]];
+    const Id value = p_.List(b.values)[0], load = CopiedLoad(value);
     const std::string what = absl::StrCat(Name(c.buffer), " cannot travel ", ToString(transport), ": ");
-    if (b.monoid != kNone || b.dests.count != 1 || value.op != Op::kLoad)
+    if (b.monoid != kNone || b.dests.count != 1 || load == kNone)
       return No(absl::StrCat(what, Describe(p_, writer), " is not a plain copy"));
     if (transport != Transport::kBulk) return absl::OkStatus();
     const auto box = [&](Range index) {
-      const auto marks = p_.List(index);
-      return std::all_of(marks.begin(), marks.end(), [&](Id mark) {
+      return absl::c_all_of(p_.List(index), [&](Id mark) {
         return p_.marks[mark].splits.count == 0 || AsSimpleIndex(p_, mark).has_value();
       });
     };
-    if (box(value.AsLoad().index) && box(p_.Accesses(b.dests)[0].index)) return absl::OkStatus();
+    if (load != value && !BoundsAreTheBuffers(p_.exprs[value], p_.exprs[load]))
+      return No(
+          absl::StrCat(what, Describe(p_, writer), " fills with zeros within the buffer that it reads"));
+    if (box(p_.exprs[load].AsLoad().index) && box(p_.Accesses(b.dests)[0].index)) return absl::OkStatus();
     return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
   }
 
@@ -178,6 +200,13 @@ class PipelineCheck {
           if (std::any_of(carried.begin(), carried.end(), same)) continue;
           return No(absl::StrCat("child ", c, " of ", Describe(p_, loop_), " is a producer, but writes ",
                                  Name(buffer), ", which no ring carries"));
+        }
+        for (const Id buffer : ReadBuffers(p_, block)) {
+          const auto same = [&](const CarriedBuffer& other) { return other.buffer == buffer; };
+          const auto in_nest = [&](Id writer) { return NestOf(p_, writer) == NestOf(p_, loop_); };
+          if (absl::c_any_of(carried, same) || absl::c_none_of(Writers(p_, buffer), in_nest)) continue;
+          return No(absl::StrCat("child ", c, " of ", Describe(p_, loop_), " is a producer, but reads ",
+                                 Name(buffer), ", which the same nest writes: it may be ahead of that"));
         }
       }
     }

@@ -443,7 +443,9 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
   if (GathersFrom(program, block, buffer)) return No(Gathered(program, block, buffer));
-  if (!ItersByElement(program, block, buffer).has_value()) {
+  Box box;
+  if (!ItersByElement(program, block, buffer).has_value() &&
+      !ItersByElementOfBox(program, block, buffer, box).has_value()) {
     return No(
         absl::StrCat("it does not read ", program.Text(program.buffers[buffer].name), " element by element"));
   }

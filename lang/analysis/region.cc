@@ -27,20 +27,43 @@ bool Dense(const IndexSum& inner, const Extents& extents) {
   return true;
 }
 
-// Separates the terms over loops at or outside of `at` from the others, and bounds the others. Returns
-// nullopt if the sum contains a mark.
+// Adds the live loops of several iterations that a mark depends on. Returns false if it depends on an iter.
+// Follows definitions without simplifying.
+bool AddLoops(const Program& p, Id mark, std::vector<Id>& loops) {
+  for (const IndexSplit& split : p.Splits(p.marks[mark].splits)) {
+    const Source source = split.source;
+    if (source.kind == Source::Kind::kIter) return false;
+    if (source.kind == Source::Kind::kMark && !AddLoops(p, source.id, loops)) return false;
+    if (source.kind != Source::Kind::kLoop) continue;
+    if (p.nodes[source.id].kind == Node::Kind::kDead) {
+      if (!AddLoops(p, p.loops[p.nodes[source.id].index].definition, loops)) return false;
+    } else if (p.loop(source.id).extent.UpperBound() > 1) {
+      loops.push_back(source.id);
+    }
+  }
+  return true;
+}
+
+// Separates the terms over loops at or outside of `at` from the others, and bounds the others. A mark that
+// only loops below `at` make counts as a loop of its extent. Returns nullopt if the sum contains another
+// mark.
 std::optional<DimRange> Bound(const Program& p, const IndexSum& value, Id at, const Extents& extents) {
   DimRange range;
   IndexSum inner;
+  bool whole = true;
   for (const IndexSplit& split : value.splits) {
-    if (split.source.kind == Source::Kind::kMark) return std::nullopt;
-    const bool outside = split.source.kind == Source::Kind::kIter || IsAncestor(p, split.source.id, at);
+    if (split.source.kind == Source::Kind::kMark) {
+      if (!IsMadeBelow(p, split.source.id, at)) return std::nullopt;
+      whole = whole && TakesEveryValue(p, split.source.id, at) && IsAlone(p, split.source.id, value);
+    }
+    const bool outside = split.source.kind == Source::Kind::kIter ||
+                         (split.source.kind == Source::Kind::kLoop && IsAncestor(p, split.source.id, at));
     (outside ? range.base : inner).splits.push_back(split);
   }
   const Interval bounds = Bounds(inner, extents);
   range.base.offset = value.offset + bounds.min;
   range.extent = bounds.max - bounds.min + 1 - (KILN_DEFECT("region.bound") && bounds.max > bounds.min);
-  range.dense = KILN_DEFECT("region.dense") || Dense(inner, extents);
+  range.dense = KILN_DEFECT("region.dense") || (whole && Dense(inner, extents));
   return range;
 }
 
@@ -71,6 +94,34 @@ bool Contains(const DimRange& whole, const DimRange& part) {
 }
 
 }  // namespace
+
+bool IsMadeBelow(const Program& program, Id mark, Id at) {
+  std::vector<Id> loops;
+  return AddLoops(program, mark, loops) && std::all_of(loops.begin(), loops.end(), [&](Id loop) {
+           return loop != at && IsAncestor(program, at, loop);
+         });
+}
+
+bool TakesEveryValue(const Program& program, Id mark, Id at) {
+  const std::optional<DimRange> made =
+      Bound(program, Resolver(program).Resolve(Source::Mark(mark)), at, Extents(program));
+  return made.has_value() && made->dense && made->base.IsConstant() && made->base.offset <= 0 &&
+         made->base.offset + made->extent >= program.marks[mark].extent.UpperBound();
+}
+
+bool IsAlone(const Program& program, Id mark, const IndexSum& value) {
+  std::vector<Id> loops;
+  AddLoops(program, mark, loops);
+  for (const IndexSplit& split : value.splits) {
+    if (split.source == Source::Mark(mark)) continue;
+    std::vector<Id> others;
+    if (split.source.kind == Source::Kind::kLoop) others.push_back(split.source.id);
+    if (split.source.kind == Source::Kind::kMark && !AddLoops(program, split.source.id, others)) return false;
+    for (const Id loop : others)
+      if (std::find(loops.begin(), loops.end(), loop) != loops.end()) return false;
+  }
+  return true;
+}
 
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at) {
   return Bound(program, bindings.iters[iter], at, Extents(program));

@@ -28,6 +28,13 @@ Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer
 // nullopt if the algebra cannot bound it.
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at);
 
+// Marks that the index algebra could not divide, such as f in f/24 with f = x*8 + v. IsMadeBelow is true if a
+// mark depends on loops below `at` alone. TakesEveryValue is true if these loops provably give it every value
+// of its extent, and IsAlone if no other term of `value` depends on its loops. Such a mark is like one loop.
+bool IsMadeBelow(const Program& program, Id mark, Id at);
+bool TakesEveryValue(const Program& program, Id mark, Id at);
+bool IsAlone(const Program& program, Id mark, const IndexSum& value);
+
 // For each index of a gather: its mark over the iters of `block`, if the index is a function of the iters and
 // lies within its dimension; otherwise kNone.
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather);

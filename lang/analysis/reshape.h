@@ -12,4 +12,11 @@ namespace kiln {
 // Returns nullopt unless the block provably reads every element, each in exactly one instance.
 std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id block, Id buffer);
 
+// The first and last index of a box, by dimension.
+using Box = std::vector<Interval>;
+// Like ItersByElement, for a block that reads the elements of a box, each in exactly one instance, at indices
+// that are an iter plus a constant.
+std::optional<std::vector<IndexSum>> ItersByElementOfBox(const Program& program, Id block, Id buffer,
+                                                         Box& box);
+
 }  // namespace kiln

@@ -12,11 +12,8 @@ CurrentOwner::CurrentOwner(const Program& program) : program_(program) {
   if (!CheckOwners(program).ok()) return;  // no ownership is claimed, so none is checked
   for (const Id loop : LoopsBelow(program, kRoot)) {
     if (!OnAxis(program, loop)) continue;
-    auto& [wide, high] =
-        threads_.emplace(NestOf(program, loop), std::pair<int64_t, int64_t>{1, 1}).first->second;
-    const LoopNode& l = program.loop(loop);
-    if (l.kind == LoopKind::kThreadX) wide = std::max(wide, l.extent.Known());
-    if (l.kind == LoopKind::kThreadY) high = std::max(high, l.extent.Known());
+    const Id nest = NestOf(program, loop);
+    if (!threads_.contains(nest)) threads_.emplace(nest, ThreadsOf(program, nest));
   }
 }
 
@@ -36,15 +33,14 @@ uint64_t CurrentOwner::Now(Id buffer) const {
   const Owner owner = program_.buffers[buffer].scope.owner;
   if (owner == Owner::kBlock || owner == Owner::kCluster) return mixer.Finish().low;
   const Axis x = On(LoopKind::kThreadX), y = On(LoopKind::kThreadY), z = On(LoopKind::kThreadZ);
-  std::pair<int64_t, int64_t> most{1, 1};
+  Threads threads;
   for (const Axis& axis : {x, y, z}) {
-    if (axis.loop != kNone) most = threads_.at(NestOf(program_, axis.loop));
+    if (axis.loop != kNone) threads = threads_.at(NestOf(program_, axis.loop));
   }
-  const int64_t thread = x.iteration + most.first * (y.iteration + most.second * z.iteration);
+  const int64_t thread = x.iteration + threads.x * (y.iteration + threads.y * z.iteration);
   mixer.Add((y.loop != kNone ? 1 : 0) + (z.loop != kNone ? 2 : 0));
   if (owner == Owner::kThread) mixer.Add(x.loop != kNone ? 1 : 0);
-  const int64_t size = owner == Owner::kThread ? 1 : owner == Owner::kWarp ? 32 : 128;
-  mixer.Add(static_cast<uint64_t>(thread / size));
+  mixer.Add(static_cast<uint64_t>(thread / LanesOf(owner)));
   return mixer.Finish().low;
 }
 

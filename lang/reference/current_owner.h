@@ -5,8 +5,8 @@
 
 #include <array>
 #include <map>
-#include <utility>
 
+#include "lang/analysis/legality.h"
 #include "lang/program/program.h"
 
 namespace kiln {
@@ -36,8 +36,8 @@ class CurrentOwner {
 
   const Program& program_;
   std::array<Axis, static_cast<int>(LoopKind::kVirtualThread) + 1>
-      axes_;                                           // by kind: the loop that is on the axis now
-  std::map<Id, std::pair<int64_t, int64_t>> threads_;  // by kernel: its largest numbers of threads in x and y
+      axes_;                       // by kind: the loop that is on the axis now
+  std::map<Id, Threads> threads_;  // by kernel
 };
 
 }  // namespace kiln

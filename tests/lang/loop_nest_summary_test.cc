@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/region.h"
 #include "lang/schedule/primitive.h"
 #include "lang/text/text.h"
@@ -170,8 +171,8 @@ class Comparison {
     }
   }
 
-  // Expects that compaction removes the same function of the loops outside of the buffer's allocation from
-  // all accesses.
+  // Expects that compaction removes the same function of the loops outside of the buffer's allocation, and of
+  // axes of which each iteration has its own copy, from all accesses.
   void ExpectAxis(const NestBlock& block, const NestAccess& access, size_t a, int64_t wanted,
                   const Point& point) {
     const NestAxis& axis = nests_.axes(access)[a];
@@ -183,6 +184,12 @@ class Comparison {
     const NestBuffer& buffer = nests_.buffers()[access.buffer];
     std::vector<int64_t> key{access.buffer, static_cast<int64_t>(a)};
     for (int depth = 0; depth < buffer.home; ++depth) key.push_back(point.at(LoopAt(block, depth)));
+    for (int depth = buffer.home; depth < block.depth; ++depth) {
+      const Id loop = LoopAt(block, depth);
+      if (!OnAxis(p_, loop) || !IsPrivateTo(p_, access.buffer, loop)) continue;
+      key.push_back(-1 - static_cast<int64_t>(p_.loop(loop).kind));
+      key.push_back(point.at(loop));
+    }
     const int64_t left_out = wanted - ByNests(nests_, axis, point);
     if (p_.buffers[access.buffer].role != Role::kTemporary) EXPECT_EQ(left_out, 0);
     EXPECT_EQ(left_out_.emplace(key, left_out).first->second, left_out)

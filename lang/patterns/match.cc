@@ -185,6 +185,55 @@ absl::Status CheckNoCall(const Program& p, Id tile, const Intrinsic& intrinsic, 
                                                   status.message()));
 }
 
+bool Same(Range a, Range b) { return a.begin == b.begin && a.count == b.count; }
+
+bool SameIters(const Program& a, const Program& b, Range iters) {
+  for (int32_t i = iters.begin; i < iters.begin + iters.count; ++i) {
+    if (a.iters[i].binding != b.iters[i].binding || !(a.iters[i].extent == b.iters[i].extent)) return false;
+  }
+  return true;
+}
+
+bool SameBuffer(const Program& a, const Program& b, Id buffer) {
+  const Buffer &x = a.buffers[buffer], &y = b.buffers[buffer];
+  return x.scope == y.scope && x.dtype == y.dtype && x.role == y.role && Same(x.shape, y.shape) &&
+         Same(x.layout.axes, y.layout.axes) && Same(x.layout.kinds, y.layout.kinds) &&
+         x.layout.padding == y.layout.padding && x.layout.swizzle.from == y.layout.swizzle.from &&
+         x.layout.swizzle.to == y.layout.swizzle.to && x.layout.swizzle.bits == y.layout.swizzle.bits;
+}
+
+bool SameBlock(const Program& a, const Program& b, Id block) {
+  const BlockNode &x = a.block(block), &y = b.block(block);
+  if (x.intrinsic != y.intrinsic || x.monoid != y.monoid || !Same(x.iters, y.iters) ||
+      !Same(x.domain, y.domain) || !Same(x.values, y.values) || !Same(x.dests, y.dests) ||
+      !Same(x.initial, y.initial) || x.accumulates != y.accumulates || !SameIters(a, b, x.iters))
+    return false;
+  for (const auto& buffers : {ReadBuffers(b, block), WrittenBuffers(b, block)}) {
+    for (const Id buffer : buffers)
+      if (!SameBuffer(a, b, buffer)) return false;
+  }
+  return true;
+}
+
+// True if a node and all below it are the same in `before`, an earlier state of the program. Marks and
+// expressions never change, so equal ids mean equal ones.
+bool IsUnchanged(const Program& before, const Program& program, Id node) {
+  if (node >= static_cast<Id>(before.nodes.size())) return false;
+  const Node &a = before.nodes[node], &b = program.nodes[node];
+  if (a.kind != b.kind || a.first != b.first) return false;
+  if (program.IsBlock(node) && !SameBlock(before, program, node)) return false;
+  if (program.IsLoop(node)) {
+    const LoopNode &x = before.loop(node), &y = program.loop(node);
+    if (!(x.extent == y.extent) || x.kind != y.kind) return false;
+  }
+  for (Id child = b.first; child != kNone; child = program.nodes[child].next) {
+    if (before.nodes.size() <= static_cast<size_t>(child) ||
+        before.nodes[child].next != program.nodes[child].next || !IsUnchanged(before, program, child))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<Id> LoopsOf(const Program& description) {
@@ -202,10 +251,10 @@ absl::StatusOr<IntrinsicMatch> MatchIntrinsic(const Program& program, Id tile, c
   return match;
 }
 
-absl::Status CheckCalls(const Program& program) {
+absl::Status CheckCalls(const Program& program, const Program* before) {
   for (const Id block : Blocks(program)) {
     const Id name = program.block(block).intrinsic;
-    if (name == kNone) continue;
+    if (name == kNone || (before != nullptr && IsUnchanged(*before, program, block))) continue;
     const Intrinsic* const intrinsic = FindIntrinsic(program.Text(name));
     if (intrinsic == nullptr) {
       return No(absl::StrCat(Describe(program, block), " is a call of ", program.Text(name),

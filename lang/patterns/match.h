@@ -38,7 +38,8 @@ std::vector<Id> LoopsOf(const Program& description);
 Id BlockOf(const Program& description);
 
 // OK if every call in the program still matches its intrinsic, and its loops are those of the description.
-absl::Status CheckCalls(const Program& program);
+// Calls that are the same in `before`, a program whose calls match, are not checked again.
+absl::Status CheckCalls(const Program& program, const Program* before = nullptr);
 bool HasCalls(const Program& program);
 // The innermost call that contains a node, or kNone.
 Id CallAround(const Program& program, Id node);

@@ -1,5 +1,9 @@
-// multiply, add, part: arithmetic on sampled values. It is recorded in the trace, so replay computes it
-// again for new draws.
+// multiply, add, divide, subtract, minimum, part: arithmetic on sampled values. It is recorded in the trace,
+// so replay computes it again for new draws.
+#include <algorithm>
+#include <utility>
+
+#include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/schedule/primitive.h"
@@ -33,6 +37,36 @@ absl::Status Add(Call& call) {
     sum += number;
   }
   call.Return(Decision{sum});
+  return absl::OkStatus();
+}
+
+// The two numbers of a step; `what` names it.
+absl::StatusOr<std::pair<int64_t, int64_t>> TwoNumbers(const Call& call, absl::string_view what) {
+  const auto numbers = call.numbers(0);
+  if (numbers.size() == 2 && numbers[0] >= 0 && numbers[1] >= 0) return std::pair(numbers[0], numbers[1]);
+  return absl::FailedPreconditionError(
+      absl::StrCat(what, " takes two numbers of at least 0, not ", absl::StrJoin(numbers, " ")));
+}
+
+absl::Status Divide(Call& call) {
+  const auto numbers = TwoNumbers(call, "divide");
+  if (!numbers.ok()) return numbers.status();
+  if (numbers->second == 0) return absl::FailedPreconditionError(absl::StrCat(numbers->first, " / 0"));
+  call.Return(Decision{numbers->first / numbers->second});
+  return absl::OkStatus();
+}
+
+absl::Status Subtract(Call& call) {
+  const auto numbers = TwoNumbers(call, "subtract");
+  if (!numbers.ok()) return numbers.status();
+  call.Return(Decision{std::max<int64_t>(0, numbers->first - numbers->second)});
+  return absl::OkStatus();
+}
+
+absl::Status Minimum(Call& call) {
+  const auto numbers = call.numbers(0);
+  if (numbers.empty()) return absl::FailedPreconditionError("minimum takes at least one number");
+  call.Return(Decision{*std::min_element(numbers.begin(), numbers.end())});
   return absl::OkStatus();
 }
 
@@ -75,6 +109,43 @@ const Primitive kAdd{
     .apply = Add,
 };
 KILN_PRIMITIVE(kAdd);
+
+const Primitive kDivide{
+    .name = "divide",
+    .operands = {{"numbers", OperandKind::kFactor, true}},
+    .attributes = {},
+    .result = HandleKind::kValue,
+    .result_names = "quotient",
+    .reads_only = true,
+    .doc =
+        "Returns the first of two numbers divided by the second, rounded down. Does not apply to 0 as divisor.",
+    .apply = Divide,
+};
+KILN_PRIMITIVE(kDivide);
+
+const Primitive kSubtract{
+    .name = "subtract",
+    .operands = {{"numbers", OperandKind::kFactor, true}},
+    .attributes = {},
+    .result = HandleKind::kValue,
+    .result_names = "difference",
+    .reads_only = true,
+    .doc = "Returns the first of two numbers less the second, or 0 if that is negative.",
+    .apply = Subtract,
+};
+KILN_PRIMITIVE(kSubtract);
+
+const Primitive kMinimum{
+    .name = "minimum",
+    .operands = {{"numbers", OperandKind::kFactor, true}},
+    .attributes = {},
+    .result = HandleKind::kValue,
+    .result_names = "least",
+    .reads_only = true,
+    .doc = "Returns the least of the numbers and of all numbers of the sampled values.",
+    .apply = Minimum,
+};
+KILN_PRIMITIVE(kMinimum);
 
 const Primitive kPart{
     .name = "part",

@@ -6,6 +6,8 @@
 // Fuses the outer independent loops of each nest that is not on an axis yet, and binds them to blocks and
 // threads.
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/legality.h"
@@ -19,16 +21,33 @@ namespace {
 struct Nest {
   // Serial, independent loops; each is the only child of the previous one.
   std::vector<Id> outer;
-  bool blocks = false, threads = false;  // whether the nest already has such axes
+  bool threads = false;      // the nest already has threads
+  std::set<LoopKind> taken;  // the axes of blocks that it already has
+  int64_t blocks = 1;        // how many blocks these make
 };
+
+constexpr LoopKind kBlockAxes[] = {LoopKind::kBlockX, LoopKind::kBlockY, LoopKind::kBlockZ};
+
+// Returns the first axis of blocks that the nest does not have; nullopt if it has all.
+std::optional<LoopKind> FreeAxis(const Nest& nest) {
+  for (const LoopKind axis : kBlockAxes)
+    if (!nest.taken.contains(axis)) return axis;
+  return std::nullopt;
+}
 
 Nest Look(const Program& p, Id node) {
   Nest nest;
   std::vector<Id> all = LoopsBelow(p, node);
   if (p.IsLoop(node)) all.push_back(node);
   for (const Id loop : all) {
-    nest.blocks |= IsBlockAxis(p.loop(loop).kind);
     nest.threads |= IsThreadAxis(p.loop(loop).kind);
+    if (IsBlockAxis(p.loop(loop).kind)) nest.taken.insert(p.loop(loop).kind);
+  }
+  for (const LoopKind axis : nest.taken) {
+    int64_t most = 1;
+    for (const Id loop : all)
+      if (p.loop(loop).kind == axis) most = std::max(most, p.loop(loop).extent.UpperBound());
+    nest.blocks *= most;
   }
   for (Id at = node; p.IsLoop(at); at = p.nodes[at].first) {
     const LoopKind kind = p.loop(at).kind;
@@ -69,13 +88,15 @@ absl::Status BindNest(Call& call, const Nest& nest, int64_t blocks, int64_t thre
     outer = parts[0];
     run("bind", parts[1], {}, LoopKind::kThreadX);
   }
-  if (nest.blocks) return status;
+  const std::optional<LoopKind> axis = FreeAxis(nest);
+  blocks /= nest.blocks;
+  if (!axis.has_value() || (blocks <= 1 && !nest.taken.empty())) return status;
   if (p.loop(outer).extent.Known() > blocks) {
     const std::vector<Id> parts = run("split", outer, {blocks, -1}, {});
     if (!status.ok()) return status;
     outer = parts[0];
   }
-  run("bind", outer, {}, LoopKind::kBlockX);
+  run("bind", outer, {}, *axis);
   return status;
 }
 
@@ -88,7 +109,7 @@ absl::Status BindRest(Call& call) {
   for (Id child = p.nodes[kRoot].first; child != kNone; child = p.nodes[child].next) nests.push_back(child);
   for (const Id node : nests) {
     const Nest nest = Look(p, node);
-    if (nest.outer.empty() || (nest.blocks && nest.threads)) continue;
+    if (nest.outer.empty() || (!FreeAxis(nest).has_value() && nest.threads)) continue;
     Program before = p;
     const bool owned = CheckOwners(p).ok();
     absl::Status status = BindNest(call, nest, blocks, threads);
@@ -105,9 +126,10 @@ const Primitive kBindRest{
     .result = HandleKind::kLoop,
     .result_names = "",
     .doc =
-        "Late. In each nest, fuses the outer independent serial loops and binds the result to the axes "
-        "block-x and thread-x, unless the nest has them already. It uses up to `threads` threads and up "
-        "to `blocks` blocks, which share the remaining iterations.\n"
+        "Late. In each nest, fuses the outer independent serial loops and binds the result to thread-x, "
+        "unless the nest has threads already, and to the first of block-x, block-y and block-z that the "
+        "nest does not have. It uses up to `threads` threads and, with the blocks that the nest has, up to "
+        "`blocks` blocks, which share the remaining iterations.\n"
         "for i in 0..I: for j in 0..J: S(i, j)\n->\n"
         "block-x b: thread-x t in 0..T: S(f / J, f % J)    where f = b*T + t\n"
         "A nest stays unchanged if the binding would not apply.",

@@ -17,6 +17,7 @@
 #include "lang/analysis/guards.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
+#include "lang/base/unknown_name.h"
 #include "lang/program/text_names.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
@@ -114,6 +115,31 @@ void Redirect(Program& p, Id block, Id buffer, Id cache) {
   p.block(block).initial = initial;
 }
 
+// Returns the block and, if `all`, the later blocks in the scope that read the buffer.
+std::vector<Id> ReadersOfCopy(const Program& p, Id block, Id buffer, Id scope, bool all) {
+  std::vector<Id> readers{block};
+  if (!all) return readers;
+  for (const Id other : Readers(p, buffer)) {
+    if (other != block && IsAncestor(p, scope, other) && Before(p, block, other)) readers.push_back(other);
+  }
+  return readers;
+}
+
+// Returns the region of the buffer that a copy for the readers holds, or why there can be no copy.
+absl::StatusOr<Region> RegionOfCopy(const Program& p, const std::vector<Id>& readers, Id buffer, Id scope) {
+  Region region;
+  for (const Id reader : readers) {
+    if (const absl::Status status = CheckWrittenBefore(p, reader, buffer); !status.ok()) return status;
+    region = Union(p, buffer, region,
+                   Clipped(p, buffer, ReadRegion(p, ResolveBindings(p, reader), buffer, scope)));
+  }
+  for (const Id reader : readers) {
+    const absl::Status status = CheckNoGaps(p, ResolveBindings(p, reader), buffer, scope, region);
+    if (!status.ok()) return status;
+  }
+  return region;
+}
+
 absl::Status CacheRead(Call& call) {
   Program& p = call.program();
   const absl::StatusOr<Id> computes = Computes(p, call.node(0));
@@ -124,16 +150,20 @@ absl::Status CacheRead(Call& call) {
   const Id buffer = *operand;
   const absl::StatusOr<Storage> storage = StorageNamed(call.Text(1));
   if (!storage.ok()) return storage.status();
+  constexpr absl::string_view kReaders[] = {"one", "all"};
+  const bool all = call.Text(2) == "all";
+  if (!all && !call.Text(2).empty() && call.Text(2) != "one")
+    return absl::InvalidArgumentError(UnknownName("readers", call.Text(2), kReaders));
   if (absl::Status status = CheckWrittenBefore(p, block, buffer); !status.ok()) return status;
   const Id scope = ScopeOfWriters(p, block, buffer);
   if (absl::Status status = CheckNotWithin(p, scope); !status.ok()) return status;
-  const Bindings bindings = ResolveBindings(p, block);
-  const Region region = Clipped(p, buffer, ReadRegion(p, bindings, buffer, scope));
-  if (absl::Status status = CheckNoGaps(p, bindings, buffer, scope, region); !status.ok()) return status;
+  const std::vector<Id> readers = ReadersOfCopy(p, block, buffer, scope, all);
+  const absl::StatusOr<Region> region = RegionOfCopy(p, readers, buffer, scope);
+  if (!region.ok()) return region.status();
   const Id cache = AddCache(p, buffer, "cache", *storage);
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[cache].name), buffer, cache);
-  p.InsertBefore(ChildTowards(p, scope, block), NestOver(p, copy, region, AnyTainted(p, block)));
-  Redirect(p, block, buffer, cache);
+  p.InsertBefore(ChildTowards(p, scope, block), NestOver(p, copy, *region, AnyTainted(p, block)));
+  for (const Id reader : readers) Redirect(p, reader, buffer, cache);
   call.Return(copy);
   return absl::OkStatus();
 }
@@ -177,12 +207,13 @@ absl::Status CacheWrite(Call& call) {
 const Primitive kCacheRead{
     .name = "cache-read",
     .operands = {{"block", OperandKind::kBlock}},
-    .attributes = {{"operand", int64_t{0}}, {"storage", std::string("global")}},
+    .attributes = {{"operand", int64_t{0}}, {"storage", std::string("global")}, {"readers", std::string()}},
     .result = HandleKind::kBlock,
     .result_names = "copy",
     .doc =
         "Copies the operand-th buffer that a block reads (in order of first use) to a new buffer. The "
-        "block then reads the new buffer.\n"
+        "block then reads the new buffer. With readers=all, later blocks in the same scope that read the "
+        "old buffer read the new one too.\n"
         "C[..] = f(A[g(i)])\n->\n"
         "A.cache[j] = A[j]; C[..] = f(A.cache[g(i)])\n"
         "Does not apply if a later block writes the buffer, or if the block reads it at computed indices.",

@@ -35,17 +35,30 @@ std::vector<Id> OwnLoops(const Program& p, Id block) {
   return loops;
 }
 
-// Returns the number of threads of the nest by axis, in the order z, y, x.
-std::map<LoopKind, int64_t, std::greater<>> Threads(const Program& p, Id nest) {
-  std::map<LoopKind, int64_t, std::greater<>> threads;
-  std::vector<Id> loops = LoopsBelow(p, nest);
-  loops.push_back(nest);
-  for (const Id loop : loops) {
-    if (!p.IsLoop(loop) || !OnAxis(p, loop) || !IsThreadAxis(p.loop(loop).kind)) continue;
-    int64_t& count = threads[p.loop(loop).kind];
-    count = std::max(count, p.loop(loop).extent.Known());
+using Axes = std::map<LoopKind, int64_t, std::greater<>>;  // numbers of threads, in the order z, y, x
+
+// Returns the largest divisor of n that is at most `most`.
+int64_t LargestDivisor(int64_t n, int64_t most) {
+  int64_t divisor = std::min(n, most);
+  while (n % divisor != 0) --divisor;
+  return divisor;
+}
+
+// Returns the threads of the nest that share `work` copies. Of each axis, as many threads as divide the work,
+// unless that doubles the rounds: then all threads, of which some have nothing to do in the last round.
+Axes Sharing(const Threads& threads, int64_t work) {
+  Axes all, some;
+  if (threads.x > 1) all[LoopKind::kThreadX] = threads.x;
+  if (threads.y > 1) all[LoopKind::kThreadY] = threads.y;
+  if (threads.z > 1) all[LoopKind::kThreadZ] = threads.z;
+  int64_t rest = work;
+  for (auto axis = all.rbegin(); axis != all.rend(); ++axis) {
+    const int64_t count = LargestDivisor(rest, axis->second);
+    if (count > 1) some[axis->first] = count;
+    rest /= count;
   }
-  return threads;
+  const int64_t rounds = (work + threads.Count() - 1) / threads.Count();
+  return rest <= 2 * rounds ? some : all;
 }
 
 absl::Status CooperativeFetch(Call& call) {
@@ -67,10 +80,10 @@ absl::Status CooperativeFetch(Call& call) {
     return absl::FailedPreconditionError(
         absl::StrCat(Describe(p, block), " has no serial loop of its own whose iterations are independent"));
   }
-  const auto threads = Threads(p, NestOf(p, block));
   int64_t extent = 1;
   for (const Id loop : own) extent *= p.loop(loop).extent.Known();
   const int64_t lanes = extent % vector == 0 ? vector : 1;
+  const Axes threads = Sharing(ThreadsOf(p, NestOf(p, block)), extent / lanes);
 
   const Program before = p;
   const bool owned = CheckOwners(p).ok();
@@ -107,7 +120,9 @@ const Primitive kCooperativeFetch{
     .doc =
         "Late. Distributes a plain store, usually a copy to shared memory, over the threads of the nest "
         "that uses it. Each thread copies `vector` elements at a time if that divides. Fuses the serial "
-        "loops of the store, then splits and binds the result.\n"
+        "loops of the store, then splits and binds the result. Lanes of warps count as threads even if no "
+        "loop is on thread-x. Of each axis, as many threads take part as divide the work, unless that "
+        "doubles the rounds.\n"
         "for a in 0..A: for b in 0..B: S[a, b] = X[a, b]\n"
         "thread-x x in 0..T: Y[x] = g(S[x, ..])\n->\n"
         "for o: thread-x x in 0..T: vectorized v in 0..V: S[f / B, f % B] = X[f / B, f % B]\n"

@@ -21,6 +21,40 @@ absl::Status Inexpressible(const Program& p, Id block) {
 
 absl::Status ComputeInline(Call& call) { return InlineBlock(call.program(), call.node(0)); }
 
+// The marks that keep an index of the producer within a box, one for each dimension that the box cuts.
+Range DomainOf(Program& p, Range index, const Box& box, const std::vector<int64_t>& extents) {
+  const auto extent_of = [&](Source source) { return extents[source.id]; };
+  std::vector<int32_t> marks;
+  for (size_t d = 0; d < box.size(); ++d) {
+    IndexSum sum = p.SumOf(p.lists[index.begin + static_cast<int32_t>(d)]);
+    const Interval whole = Bounds(sum, extent_of);
+    if (whole.min >= box[d].min && whole.max <= box[d].max) continue;
+    sum.offset -= box[d].min;
+    marks.push_back(p.AddMark(sum, box[d].max - box[d].min + 1));
+  }
+  return p.AddList(marks);
+}
+
+// The provenance of the block with a map from the producer's instances, which now also do the work of the
+// block; iters are the block's as functions of the producer's. Identity is left out. nullopt if a map cannot
+// be expressed.
+std::optional<Provenance> ProvenanceOf(Program& p, Id block, const std::vector<IndexSum>& iters,
+                                       BodyRewriter& rewriter, size_t producer_iters) {
+  Provenance provenance = p.block(block).provenance;
+  std::vector<int32_t> map;
+  bool identity = provenance.map.count == 0 && iters.size() == producer_iters;
+  for (int i = 0; i < static_cast<int>(iters.size()); ++i)
+    identity &= iters[i] == IndexSum::Of(Source::Iter(i));
+  for (int i = 0; i < static_cast<int>(iters.size()) && provenance.map.count == 0; ++i)
+    map.push_back(p.AddMark(iters[i], p.iters[p.block(block).iters.begin + i].extent));
+  for (int i = 0; i < provenance.map.count; ++i) {
+    map.push_back(rewriter.Index(p.lists[provenance.map.begin + i]));
+    if (map.back() == kNone) return std::nullopt;
+  }
+  if (!identity) provenance.map = p.AddList(map);
+  return provenance;
+}
+
 absl::Status ReverseComputeInline(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0);
@@ -35,7 +69,9 @@ absl::Status ReverseComputeInline(Call& call) {
   const std::vector<int64_t> extents = IterExtents(p, producer);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
   std::vector<IndexSum> iters;
-  const std::optional<std::vector<IndexSum>> by_element = ItersByElement(p, block, made.buffer);
+  Box box;
+  std::optional<std::vector<IndexSum>> by_element = ItersByElement(p, block, made.buffer);
+  if (!by_element.has_value()) by_element = ItersByElementOfBox(p, block, made.buffer, box);
   const auto written_at = [&](Source source) -> std::optional<IndexSum> {
     return p.SumOf(p.lists[made.index.begin + source.id]);
   };
@@ -54,20 +90,8 @@ absl::Status ReverseComputeInline(Call& call) {
     index.push_back(rewriter.Index(p.lists[dest.index.begin + d]));
     if (index.back() == kNone) return Inexpressible(p, block);
   }
-  // The producer's instances now also do the work of the block: sets the map to the block's origin. Identity
-  // is left out.
-  Provenance provenance = p.block(block).provenance;
-  std::vector<int32_t> map;
-  bool identity = provenance.map.count == 0 && iters.size() == extents.size();
-  for (int i = 0; i < static_cast<int>(iters.size()); ++i)
-    identity &= iters[i] == IndexSum::Of(Source::Iter(i));
-  for (int i = 0; i < static_cast<int>(iters.size()) && provenance.map.count == 0; ++i)
-    map.push_back(p.AddMark(iters[i], p.iters[p.block(block).iters.begin + i].extent));
-  for (int i = 0; i < provenance.map.count; ++i) {
-    map.push_back(rewriter.Index(p.lists[provenance.map.begin + i]));
-    if (map.back() == kNone) return Inexpressible(p, block);
-  }
-  if (!identity) provenance.map = p.AddList(map);
+  const std::optional<Provenance> provenance = ProvenanceOf(p, block, iters, rewriter, extents.size());
+  if (!provenance.has_value()) return Inexpressible(p, block);
   const Id combined = rewriter.Expression(value);
   const Range index_list = p.AddList(index);
   const Range accesses{static_cast<int32_t>(p.accesses.size()), 1};
@@ -75,7 +99,11 @@ absl::Status ReverseComputeInline(Call& call) {
   const Range values = p.AddList({combined});
   p.block(producer).dests = accesses;
   p.block(producer).values = values;
-  p.block(producer).provenance = provenance;
+  p.block(producer).provenance = *provenance;
+  if (!box.empty()) {
+    const Range domain = DomainOf(p, made.index, box, extents);
+    p.block(producer).domain = domain;
+  }
   RemoveWithEmptyLoops(p, block);
   p.Kill(block);
   return absl::OkStatus();
@@ -109,6 +137,7 @@ const Primitive kReverseComputeInline{
         "C[i] = g(f(i))\n"
         "B[i, k] = f(i, k); C[j] = g(B[j/4, j%4])\n->\n"
         "C[i*4 + k] = g(f(i, k))\n"
+        "If the block reads a box of the producer's result, the producer computes the box alone.\n"
         "Does not apply if the producer is a reduction, has other readers, or is not read element by "
         "element.",
     .apply = ReverseComputeInline,

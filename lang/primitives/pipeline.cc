@@ -7,6 +7,7 @@
 // Children of lower stages run ahead. Rings hold several copies of the buffers that pass between children.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/legality.h"
@@ -44,7 +45,14 @@ absl::Status Pipeline(Call& call) {
   size_t children = 0;
   for (Id child = p.nodes[loop].first; child != kNone; child = p.nodes[child].next) ++children;
   const auto &stage = call.Ints(0), &order = call.Ints(1), &depth = call.Ints(2), &producers = call.Ints(4);
+  // Depths are operands. Older traces have them as an attribute; stages do not follow from these.
+  const auto numbers = call.numbers(1);
+  std::vector<int64_t> copies(numbers.begin(), numbers.end());
+  if (copies.size() == 1) copies.resize(carried.size(), copies[0]);
   absl::Status status = CheckList(stage, children, "stages of children");
+  if (status.ok() && !copies.empty() && !depth.empty())
+    return absl::InvalidArgumentError("depths are given twice");
+  if (status.ok()) status = CheckList(copies, carried.size(), "depths of buffers that children carry");
   if (status.ok()) status = CheckList(order, children, "positions of children");
   if (status.ok()) status = CheckList(depth, carried.size(), "depths of buffers that children carry");
   if (!status.ok()) return status;
@@ -57,9 +65,12 @@ absl::Status Pipeline(Call& call) {
     stages[c].order = static_cast<int32_t>(order.empty() ? static_cast<int64_t>(c) : order[c]);
     if (!stage.empty()) stages[c].stage = static_cast<int32_t>(stage[c]);
     if (!stage.empty()) continue;
-    for (const CarriedBuffer& other : carried) {
-      if (std::count(other.readers.begin(), other.readers.end(), c) > 0)
-        stages[c].stage = std::max(stages[c].stage, stages[other.writer].stage + 1);
+    for (size_t i = 0; i < carried.size(); ++i) {
+      const CarriedBuffer& other = carried[i];
+      const int64_t behind = copies.empty() ? 1 : std::max<int64_t>(0, copies[i] - 1);
+      if (absl::c_linear_search(other.readers, static_cast<int>(c)))
+        stages[c].stage =
+            std::max(stages[c].stage, stages[other.writer].stage + static_cast<int32_t>(behind));
     }
   }
   for (const int64_t c : producers) {
@@ -72,7 +83,8 @@ absl::Status Pipeline(Call& call) {
     Ring ring{carried[i].buffer, 1, static_cast<Transport>(transport - std::begin(kTransportNames))};
     for (const int reader : carried[i].readers)
       ring.depth = std::max(ring.depth, stages[reader].stage - stages[carried[i].writer].stage + 1);
-    if (!depth.empty()) ring.depth = static_cast<int32_t>(depth[i]);
+    if (!depth.empty() || !copies.empty())
+      ring.depth = static_cast<int32_t>(depth.empty() ? copies[i] : depth[i]);
     rings.push_back(ring);
   }
   p.SetPipeline(loop, stages, rings);
@@ -81,7 +93,7 @@ absl::Status Pipeline(Call& call) {
 
 const Primitive kPipeline{
     .name = "pipeline",
-    .operands = {{"loop", OperandKind::kLoop}},
+    .operands = {{"loop", OperandKind::kLoop}, {"copies", OperandKind::kFactor, true}},
     .attributes = {{"stages", std::vector<int64_t>()},
                    {"order", std::vector<int64_t>()},
                    {"depths", std::vector<int64_t>()},
@@ -93,8 +105,10 @@ const Primitive kPipeline{
     .doc =
         "Overlaps the children of a serial loop. While a child in stage s runs an iteration, a child in "
         "stage 0 runs the s-th iteration after it; `order` gives the order of the children. A ring holds "
-        "as many copies of a buffer that one child writes for others as the stages need, or as `depths` "
-        "says (by buffer, in the order in which the children write them). Data travel by loads and "
+        "as many copies of a buffer that one child writes for others as the stages need, or as `copies` "
+        "says (one number for all, or one by buffer, in the order in which the children write them). If "
+        "copies are given and no stages, a reader is as many stages behind as its rings have copies, less "
+        "one. Older traces list the copies in the attribute `depths`. Data travel by loads and "
         "stores (sync) or by copies that are waited for (async, bulk). `producers` are children that "
         "only write data for others; they may run on threads of their own. If the lists are empty, a "
         "child is one stage behind the children whose results it reads.\n"
@@ -109,7 +123,8 @@ const Primitive kPipeline{
         "others is used outside the loop, is not written again in each iteration by one block, or is "
         "read where another iteration may have written it; a stage comes before that of the data it "
         "reads; a ring has fewer copies than the distance of its stages plus one; data that travel other "
-        "than sync are not a plain copy (for bulk: of a box). Later steps on the loop that would violate "
+        "than sync are not a plain copy, or zeros beyond bounds (for bulk: of a box, within the bounds of "
+        "the buffer). Later steps on the loop that would violate "
         "this do not apply either.",
     .apply = Pipeline,
 };

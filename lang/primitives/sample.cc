@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/schedule/primitive.h"
 
@@ -11,7 +12,18 @@ namespace kiln {
 namespace {
 
 // The attributes of sample-perfect-tile and sample-tile, in the order of their declarations.
-enum TileAttribute { kParts, kInnermost, kBudget, kBound, kMost, kMultiple, kLanes, kWaste };
+enum TileAttribute {
+  kParts,
+  kInnermost,
+  kBudget,
+  kBound,
+  kMost,
+  kMultiple,
+  kLanes,
+  kMostOf,
+  kEachOf,
+  kWaste
+};
 
 // Returns the number of elements that the target's limit `bound` holds, for the widest type that blocks
 // below the loop write.
@@ -30,6 +42,48 @@ absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop,
       absl::StrCat("the target has no bound \"", bound, "\"; there are registers, unrolled, l1, l2 and l3"));
 }
 
+// Returns the number of the first operand that is a bound: the last operands are, as many as the attributes
+// list.
+int FirstBound(const Call& call) {
+  return call.num_operands() - static_cast<int>(call.Ints(kMostOf).size() + call.Ints(kEachOf).size());
+}
+
+// Checks the attributes that say what the last operands bound.
+absl::Status CheckBounds(const Call& call, int64_t parts) {
+  for (const TileAttribute list : {kMostOf, kEachOf}) {
+    for (const int64_t i : call.Ints(list)) {
+      if (i < 0 || i >= parts)
+        return absl::InvalidArgumentError(
+            absl::StrCat("there is no bound ", i, " of a tile of ", parts, " factors"));
+    }
+  }
+  if (FirstBound(call) < 1) return absl::InvalidArgumentError("there are fewer operands than bounds");
+  for (int i = FirstBound(call); i < call.num_operands(); ++i)
+    if (call.value(i).size() != 1)
+      return absl::InvalidArgumentError("a bound is one number; `part` takes one of a tile");
+  return absl::OkStatus();
+}
+
+// Makes bounds[i] at most operand `first` and the following ones, for i in `which`. A bound below 1 leaves 1.
+void Lower(const Call& call, int first, const std::vector<int64_t>& which, std::vector<int64_t>& bounds) {
+  for (size_t i = 0; i < which.size(); ++i) {
+    const int64_t most = std::max<int64_t>(1, call.value(first + static_cast<int>(i))[0]);
+    int64_t& bound = bounds[which[i]];
+    bound = bound == 0 ? most : std::min(bound, most);
+  }
+}
+
+// Restricts tiles to those whose factors are at most `each` (0: no bound).
+Distribution WithEach(const Distribution& tiles, const std::vector<int64_t>& each) {
+  std::vector<int64_t> kept;
+  tiles.ForEach([&](const Decision& tile) {
+    for (size_t i = 0; i < each.size(); ++i)
+      if (each[i] > 0 && tile[i] > each[i]) return;
+    kept.insert(kept.end(), tile.begin(), tile.end());
+  });
+  return Distribution::Only(tiles, kept);
+}
+
 // Returns the largest last factor that the budget and the target's bound leave, given the tiles `within`; 0
 // means no limit.
 absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
@@ -41,8 +95,8 @@ absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
   }
   if (budget == 0) return innermost;
   const int64_t lanes = call.Int(kLanes);
-  if (lanes > 0 && call.num_operands() == 1) budget = budget / 2 * lanes;
-  for (int i = 1; i < call.num_operands(); ++i) {
+  if (lanes > 0 && FirstBound(call) == 1) budget = budget / 2 * lanes;
+  for (int i = 1; i < FirstBound(call); ++i) {
     if (!call.IsValue(i)) return absl::InvalidArgumentError("`within` names sampled tiles, not numbers");
     const int64_t last = std::max<int64_t>(1, call.value(i).back());
     const bool vectors = lanes > 0 && i == 1;
@@ -68,31 +122,52 @@ absl::Status SampleTile(Call& call, bool perfect) {
           absl::StrCat("most and multiple have at most ", parts, " numbers, 0 for none"));
     }
   }
+  if (const absl::Status status = CheckBounds(call, parts); !status.ok()) return status;
+  const int first = FirstBound(call);
   const double waste = perfect ? 0 : call.Float(kWaste);
   if (!(waste >= 0 && waste <= 16)) return absl::InvalidArgumentError(absl::StrCat("waste=", waste));
   if (!loop.extent.constant()) return absl::FailedPreconditionError("the extent of the loop is not constant");
   const absl::StatusOr<int64_t> innermost = Innermost(call, call.program());
   if (!innermost.ok()) return innermost.status();
-  if (perfect && most.empty() && multiple.empty()) {
+  if (perfect && most.empty() && multiple.empty() && first == call.num_operands()) {
     return call.Draw(Distribution::PerfectTile(loop.extent.Known(), static_cast<int>(parts), *innermost));
   }
   most.resize(parts, 0);
   multiple.resize(parts, 0);
+  std::vector<int64_t> each(parts, 0);
+  Lower(call, first, call.Ints(kMostOf), most);
+  Lower(call, first + static_cast<int>(call.Ints(kMostOf).size()), call.Ints(kEachOf), each);
   if (*innermost > 0) most[0] = most[0] == 0 ? *innermost : std::min(most[0], *innermost);
   const Distribution tiles =
       perfect ? Distribution::BoundedTile(loop.extent.Known(), static_cast<int>(parts), most, multiple)
               : Distribution::CeilTile(loop.extent.Known(), static_cast<int>(parts), waste, most, multiple);
   if (tiles.SupportSize() == 0)
     return absl::FailedPreconditionError(absl::StrCat("there are no ", tiles.ToString()));
-  return call.Draw(tiles);
+  if (call.Ints(kEachOf).empty()) return call.Draw(tiles);
+  const Distribution bounded = WithEach(tiles, each);
+  if (bounded.SupportSize() == 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("no ", tiles.ToString(), " has factors of at most ", absl::StrJoin(each, " ")));
+  }
+  return call.Draw(bounded);
 }
 
 absl::Status SamplePerfectTile(Call& call) { return SampleTile(call, true); }
 absl::Status SampleCeilTile(Call& call) { return SampleTile(call, false); }
 
+// Keeps the values that are at most `most`, and their weights; the least value if all are greater.
+void KeepUpTo(int64_t most, std::vector<int64_t>& values, std::vector<double>& weights) {
+  most = std::max(most, *std::min_element(values.begin(), values.end()));
+  for (size_t i = values.size(); i-- > 0;) {
+    if (values[i] <= most) continue;
+    values.erase(values.begin() + static_cast<int64_t>(i));
+    if (!weights.empty()) weights.erase(weights.begin() + static_cast<int64_t>(i));
+  }
+}
+
 absl::Status SampleCategorical(Call& call) {
-  const std::vector<int64_t>& values = call.Ints(0);
-  const std::vector<double>& weights = call.Floats(1);
+  std::vector<int64_t> values = call.Ints(0);
+  std::vector<double> weights = call.Floats(1);
   if (values.empty() || (!weights.empty() && weights.size() != values.size())) {
     return absl::InvalidArgumentError(
         absl::StrCat(values.size(), " values and ", weights.size(), " weights"));
@@ -106,14 +181,18 @@ absl::Status SampleCategorical(Call& call) {
         return absl::InvalidArgumentError(absl::StrCat("value ", values[i], " is given twice"));
     }
   }
+  if (call.num_operands() > 0) {
+    if (call.numbers(0).size() != 1) return absl::InvalidArgumentError("`most` is one number");
+    KeepUpTo(call.numbers(0)[0], values, weights);
+  }
   return call.Draw(weights.empty() ? Distribution::Uniform(values) : Distribution::Discrete(values, weights));
 }
 
 // Attribute declarations in the order of TileAttribute.
 std::vector<AttributeDecl> TileBounds() {
-  return {{"n", int64_t{4}},        {"innermost", int64_t{64}},       {"budget", int64_t{0}},
-          {"bound", std::string()}, {"most", std::vector<int64_t>()}, {"multiple", std::vector<int64_t>()},
-          {"lanes", int64_t{0}}};
+  return {{"n", int64_t{4}},        {"innermost", int64_t{64}},          {"budget", int64_t{0}},
+          {"bound", std::string()}, {"most", std::vector<int64_t>()},    {"multiple", std::vector<int64_t>()},
+          {"lanes", int64_t{0}},    {"most-of", std::vector<int64_t>()}, {"each-of", std::vector<int64_t>()}};
 }
 
 std::vector<AttributeDecl> PerfectTileAttributes() {
@@ -144,8 +223,10 @@ const Primitive kSamplePerfectTile{
         "registers, unrolled, l1, l2 or l3. With `lanes`, the budget counts vectors of that many "
         "elements. The last factor of the first tile of `within` (of this tile, if there is none) fills "
         "them, and the budget includes a row of operands. The product of the last i factors is at most "
-        "the i-th number of `most` and a multiple of the i-th number of `multiple` (0: no bound). Does "
-        "not apply if no tile satisfies the bounds. As at every site, `only` lists the decisions to "
+        "the i-th number of `most` and a multiple of the i-th number of `multiple` (0: no bound). The last "
+        "operands may be bounds that are sampled or computed: as many as `most-of` and `each-of` have "
+        "numbers. `most-of` names positions in `most`, from 0; `each-of` names factors, from 0, each of "
+        "which is at most its operand. A bound below 1 leaves 1. Does not apply if no tile satisfies the bounds. As at every site, `only` lists the decisions to "
         "which the support is restricted, one after the other; an empty list allows all.",
     .apply = SamplePerfectTile,
 };
@@ -170,13 +251,16 @@ KILN_PRIMITIVE(kSampleTile);
 
 const Primitive kSampleCategorical{
     .name = "sample-categorical",
-    .operands = {},
+    .operands = {{"most", OperandKind::kFactor, true}},
     .attributes = {{"values", std::vector<int64_t>()}, {"weights", std::vector<double>()}, Only()},
     .result = HandleKind::kValue,
     .result_names = "value",
     .sampling = true,
     .reads_only = true,
-    .doc = "Draws one of the values with the given weights; without weights, all values are equally likely.",
+    .doc =
+        "Draws one of the values with the given weights; without weights, all values are equally likely. If "
+        "there is an operand, draws among the values that are at most this number, or takes the least value "
+        "if all are greater.",
     .apply = SampleCategorical,
 };
 KILN_PRIMITIVE(kSampleCategorical);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "lang/schedule/handle.h"
+
 namespace kiln {
 
 struct PipelineOptions {
@@ -12,8 +14,9 @@ struct PipelineOptions {
   // child that reads another child's result is one stage later, and the order stays as it is.
   std::vector<int64_t> stages = {}, order = {};
   // The number of copies of each buffer that one child writes for others, in the order in which the children
-  // write them. Empty: as many as the stages require.
-  std::vector<int64_t> depths = {};
+  // write them, or one number for all. Empty: as many as the stages require. Without stages, a reader is as
+  // many stages behind as its buffers have copies, less one.
+  std::vector<Factor> depths = {};
   std::string transport = "sync";       // of all those buffers: sync, async or bulk
   std::vector<int64_t> producers = {};  // numbers of children that only produce for others
 };

@@ -209,7 +209,7 @@ absl::Status Run(State& state, const Target& target, const Step& step, int step_
   if (calls || restricted) before = state;
   status = step.primitive->apply(call);
   if (status.ok() && calls && !KILN_DEFECT("tensorize.changed")) {
-    status = CheckCalls(state.program);
+    status = CheckCalls(state.program, &before->program);
     if (!status.ok())
       status = absl::FailedPreconditionError(
           absl::StrCat("it would change the inside of a call: ", status.message()));

@@ -13,15 +13,44 @@ std::vector<Operand> Of(const std::vector<Loop>& loops) {
   return operands;
 }
 
+// The bounds of a tile that are operands: all of `each`, and those of `most` that are values. Bounds that are
+// numbers are in the attribute `most`.
+struct TileBoundOperands {
+  std::vector<Operand> operands;
+  std::vector<int64_t> most, each;  // which bound each operand is
+};
+bool IsNumber(const Factor& factor) { return factor.operand.kind == Operand::Kind::kInt; }
+
+TileBoundOperands BoundOperandsOf(const Schedule::TileOptions& options) {
+  TileBoundOperands bounds;
+  for (size_t i = 0; i < options.most.size(); ++i) {
+    if (IsNumber(options.most[i])) continue;
+    bounds.operands.push_back(options.most[i].operand);
+    bounds.most.push_back(static_cast<int64_t>(i));
+  }
+  for (size_t i = 0; i < options.each.size(); ++i) {
+    if (IsNumber(options.each[i]) && options.each[i].operand.number == 0) continue;
+    bounds.operands.push_back(options.each[i].operand);
+    bounds.each.push_back(static_cast<int64_t>(i));
+  }
+  return bounds;
+}
+
 std::vector<Operand> TileOperands(Loop loop, const Schedule::TileOptions& options) {
   std::vector<Operand> operands{Of(loop)};
   for (const Value value : options.within) operands.push_back(Of(value));
+  const TileBoundOperands bounds = BoundOperandsOf(options);
+  operands.insert(operands.end(), bounds.operands.begin(), bounds.operands.end());
   return operands;
 }
 
 std::vector<Attribute> TileAttributes(const Schedule::TileOptions& options) {
-  return {int64_t{options.parts}, options.innermost, options.budget, options.bound,
-          options.most,           options.multiple,  options.lanes};
+  const TileBoundOperands bounds = BoundOperandsOf(options);
+  std::vector<int64_t> most;
+  for (const Factor& bound : options.most) most.push_back(IsNumber(bound) ? bound.operand.number : 0);
+  while (!bounds.most.empty() && !most.empty() && most.back() == 0) most.pop_back();
+  return {int64_t{options.parts}, options.innermost, options.budget, options.bound, most,
+          options.multiple,       options.lanes,     bounds.most,    bounds.each};
 }
 
 std::vector<Operand> Of(const std::vector<Factor>& factors) {
@@ -74,6 +103,12 @@ Value Schedule::SampleCategorical(const std::vector<int64_t>& values, const std:
   return {
       Do("sample-categorical", {}, {values, weights}, where, label.empty() ? "categorical" : label).first};
 }
+Value Schedule::SampleCategoricalUpTo(Factor most, const std::vector<int64_t>& values,
+                                      absl::string_view label, Where where) {
+  return {Do("sample-categorical", {most.operand}, {values, std::vector<double>()}, where,
+             label.empty() ? "categorical" : label)
+              .first};
+}
 
 Value Schedule::SampleComputeLocation(Block block, absl::string_view label, Where where) {
   return {Do("sample-compute-location", {Of(block)}, {}, where, label.empty() ? "location" : label).first};
@@ -84,6 +119,15 @@ Value Schedule::Multiply(const std::vector<Factor>& numbers, Where where) {
 }
 Value Schedule::Add(const std::vector<Factor>& numbers, Where where) {
   return {Do("add", Of(numbers), {}, where).first};
+}
+Value Schedule::Divide(Factor number, Factor by, Where where) {
+  return {Do("divide", {number.operand, by.operand}, {}, where).first};
+}
+Value Schedule::Subtract(Factor number, Factor less, Where where) {
+  return {Do("subtract", {number.operand, less.operand}, {}, where).first};
+}
+Value Schedule::Minimum(const std::vector<Factor>& numbers, Where where) {
+  return {Do("minimum", Of(numbers), {}, where).first};
 }
 Value Schedule::Part(Value tile, int index, Where where) {
   return {Do("part", {Of(tile)}, {int64_t{index}}, where).first};
@@ -120,8 +164,8 @@ void Schedule::Bind(Loop loop, LoopKind axis, Where where) {
 }
 
 void Schedule::Pipeline(Loop loop, PipelineOptions options, Where where) {
-  Do("pipeline", {Of(loop)},
-     {options.stages, options.order, options.depths, options.transport, options.producers}, where);
+  Do("pipeline", WithFactors(loop, options.depths),
+     {options.stages, options.order, std::vector<int64_t>(), options.transport, options.producers}, where);
 }
 Block Schedule::AccumulateIn(Block block, absl::string_view dtype, Where where) {
   return BlockOf(Do("accumulate-in", {Of(block)}, {std::string(dtype)}, where));
@@ -146,6 +190,10 @@ void Schedule::ComputeAtLocation(Block block, Value location, Where where) {
 
 Block Schedule::CacheRead(Block block, int operand, absl::string_view storage, Where where) {
   return BlockOf(Do("cache-read", {Of(block)}, {int64_t{operand}, std::string(storage)}, where));
+}
+Block Schedule::CacheReadForAll(Block block, int operand, absl::string_view storage, Where where) {
+  return BlockOf(
+      Do("cache-read", {Of(block)}, {int64_t{operand}, std::string(storage), std::string("all")}, where));
 }
 Block Schedule::CacheWrite(Block block, absl::string_view storage, Where where) {
   return BlockOf(Do("cache-write", {Of(block)}, {std::string(storage)}, where));
@@ -192,6 +240,10 @@ void Schedule::Tensorize(Block tile, absl::string_view intrinsic, Where where) {
 void Schedule::Tensorize(Loop loop, absl::string_view intrinsic, Where where) {
   Tensorize(Blockize(loop, where), intrinsic, where);
 }
+void Schedule::Call(Block block, absl::string_view intrinsic, Where where) {
+  Do("call", {Of(block)}, {std::string(intrinsic)}, where);
+}
+void Schedule::SwizzleLines(Block block, Where where) { Do("swizzle-lines", {Of(block)}, {}, where); }
 std::array<Loop, 3> Schedule::Einsum(Block block, const std::vector<int64_t>& to, Where where) {
   return First<3>(ListOf<Loop>(Do("einsum", {Of(block)}, {to}, where)));
 }

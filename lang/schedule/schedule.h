@@ -43,6 +43,9 @@ class Schedule : public ScheduleCore {
   // Samples one of `values` with the given weights (all equal if empty).
   Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
                           absl::string_view label = "", Where where = Where::current());
+  // Samples one of the `values` that are at most `most`; the least of them remains if all are greater.
+  Value SampleCategoricalUpTo(Factor most, const std::vector<int64_t>& values, absl::string_view label = "",
+                              Where where = Where::current());
   // Where to compute a block: -2 inline, -1 at its present place, otherwise a position among its first
   // consumer's loops.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
@@ -50,6 +53,10 @@ class Schedule : public ScheduleCore {
   // Arithmetic on all numbers of the sampled values. The results are opaque too.
   Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
   Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
+  // The quotient, rounded down; and the difference. Neither is below 0.
+  Value Divide(Factor number, Factor by, Where where = Where::current());
+  Value Subtract(Factor number, Factor less, Where where = Where::current());
+  Value Minimum(const std::vector<Factor>& numbers, Where where = Where::current());
   // Takes one number of a sampled tile; index -1 is the last.
   Value Part(Value tile, int index, Where where = Where::current());
 
@@ -105,6 +112,9 @@ class Schedule : public ScheduleCore {
   // copying block.
   Block CacheRead(Block block, int operand, absl::string_view storage = "global",
                   Where where = Where::current());
+  // Like CacheRead, and the later blocks in the same scope that read the buffer read the copy too.
+  Block CacheReadForAll(Block block, int operand, absl::string_view storage = "global",
+                        Where where = Where::current());
   // Lets `block` write to a new buffer, and copies that to the old one. Returns the copying block.
   Block CacheWrite(Block block, absl::string_view storage = "global", Where where = Where::current());
   // Accumulates in a private buffer below `loop` and combines it into the destination. Returns the combining
@@ -163,6 +173,12 @@ class Schedule : public ScheduleCore {
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
   // Binds the outer data parallel loops of every nest without axes to `blocks` blocks of `threads` threads.
   void BindRest(Factor blocks, Factor threads, Where where = Where::current());
+  // Lets the innermost loops of a block be calls of an intrinsic: splits and reorders them, lays out
+  // fragments that have no layout, and tensorizes.
+  void Call(Block block, absl::string_view intrinsic, Where where = Where::current());
+  // Lays out the tile that a block writes to shared memory in lines of 128 bytes with swizzled chunks of 16
+  // bytes.
+  void SwizzleLines(Block block, Where where = Where::current());
   // Unrolls inner loops while the straight-line code of a nest has at most `steps` instances.
   void UnrollUpTo(Factor steps, Where where = Where::current());
 };

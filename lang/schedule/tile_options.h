@@ -22,8 +22,11 @@ struct TileOptions {
   // elements.
   int64_t lanes = 0;
   // The product of the last i+1 factors is at most most[i] and a multiple of multiple[i]; 0: no condition.
-  std::vector<int64_t> most = {}, multiple = {};
-  double waste = 0.25;  // SampleTile: largest share of the extent that may be padding
+  // The numbers of `most` may be sampled or computed; a value of 0 leaves 1.
+  std::vector<Factor> most = {};
+  std::vector<int64_t> multiple = {};
+  std::vector<Factor> each = {};  // factor i, outermost first, is at most each[i]; 0: no bound
+  double waste = 0.25;            // SampleTile: largest share of the extent that may be padding
 };
 
 }  // namespace kiln

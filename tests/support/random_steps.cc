@@ -229,7 +229,8 @@ class Maker {
           {"bound", "", "registers", "unrolled", "l1", "l2"},
           {"kinds", "", "", "", "", "lane, register"},
           {"dtype", "f32", "f64", "i64", "i64", "i32"},
-          {"transport", "sync", "async", "bulk", "sync", "fast"}};
+          {"transport", "sync", "async", "bulk", "sync", "fast"},
+          {"readers", "", "", "all", "all", "one"}};
       for (const auto& words : kWords) {
         if (absl::string_view(decl.name) == words[0]) return std::string(words[1 + dice_.Below(5)]);
       }
@@ -242,7 +243,9 @@ class Maker {
           {"stages", {{}, {}, {0, 1}, {0, 2}, {0, 0, 1}, {0, 1, 2}, {1, 0}, {0}}},
           {"order", {{}, {}, {}, {}, {1, 0}, {0, 2, 1}}},
           {"depths", {{}, {}, {}, {1}, {2}, {3}, {2, 3}}},
-          {"producers", {{}, {}, {}, {0}, {1}}}};
+          {"producers", {{}, {}, {}, {0}, {1}}},
+          {"most-of", {{}, {}, {0}, {1}, {0, 1}}},
+          {"each-of", {{}, {}, {0}, {1}, {2}}}};
       for (const auto& [name, lists] : kLists) {
         if (decl.name == name) return lists[dice_.Flip(0.7) ? 0 : Below(lists.size())];
       }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "backends/cpu/cores.h"
 #include "lang/base/unknown_name.h"
 
@@ -47,6 +48,20 @@ Target TargetOf(const MachineTarget& machine) {
   return target;
 }
 
+Target TargetOf(const Gpu& gpu) {
+  Target target;
+  target.name = "cuda";
+  target.triple = "nvptx64-nvidia-cuda";
+  target.cpu = std::string(gpu.sm);
+  target.gpu = &gpu;
+  target.cores = gpu.sms;
+  target.vector_bytes = 16;  // the widest access of a thread
+  target.vector_registers = gpu.registers_per_thread / 4;
+  target.l1_bytes = gpu.shared_per_sm;
+  target.l2_bytes = target.l3_bytes = gpu.l2_bytes;
+  return target;
+}
+
 }  // namespace
 
 Target CpuTarget(int threads) {
@@ -59,11 +74,13 @@ Target CpuTarget(int threads) {
 std::vector<std::string> TargetNames() {
   std::vector<std::string> names{"host"};
   for (const Row& row : kRows) names.emplace_back(row.name);
+  for (const Gpu& gpu : Gpus()) names.emplace_back(gpu.name);
   return names;
 }
 
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads) {
   if (name == "host") return CpuTarget(threads);
+  if (const Gpu* const gpu = FindGpu(name); gpu != nullptr) return TargetOf(*gpu);
   const auto* row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return name == r.name; });
   if (row == std::end(kRows)) {
@@ -77,6 +94,13 @@ absl::StatusOr<Target> NamedTarget(const std::string& name, int threads) {
   Target target = TargetOf(*machine);
   target.cores = std::max(1, threads);
   return target;
+}
+
+absl::Status CheckCompiles(const Target& target) {
+  if (target.gpu == nullptr) return absl::OkStatus();
+  return absl::UnimplementedError(absl::StrCat("programs cannot be compiled for the GPU ", target.gpu->name,
+                                               " (", target.gpu->sm,
+                                               ") yet; `kiln check` and `kiln space` take it"));
 }
 
 bool IsHost(const Target& target) {

@@ -1,5 +1,6 @@
-// The machines that programs can be compiled for, by name. "host" is this machine. The others are rows of one
-// table in targets.cc, with typical caches. A new machine takes one row.
+// The machines that programs can be compiled for, by name. "host" is this machine. The other CPUs are rows of
+// one table in targets.cc, with typical caches. A new machine takes one row. GPUs are rows of
+// lang/target/gpu.h; programs cannot be lowered for them yet.
 //
 // A named machine has no fingerprint: nothing was measured on it, so no record belongs to it. Thread-safe.
 #pragma once
@@ -16,12 +17,15 @@ namespace kiln {
 // The target that describes this machine to the search, for programs on `threads` cores (0: all).
 Target CpuTarget(int threads = 1);
 
-// The names of all targets, "host" first.
+// The names of all targets, "host" first; GPUs come last.
 std::vector<std::string> TargetNames();
 
 // Finds a target by name. kInvalidArgument lists the known names. For another machine than this one,
 // `threads` is not limited to its cores, and 0 means 1.
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads = 1);
+
+// OK if programs can be compiled for the target. kUnimplemented for a GPU.
+absl::Status CheckCompiles(const Target& target);
 
 // True if the target is this machine, so that programs for it can be measured here.
 bool IsHost(const Target& target);

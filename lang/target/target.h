@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lang/target/cost_table.h"
+#include "lang/target/gpu.h"
 #include "lang/target/policies.h"
 
 namespace kiln {
@@ -23,6 +24,7 @@ struct Target {
   bool contract = true;  // a * b + c may round once; records with another setting do not apply
   int64_t l1_bytes = 32 << 10, l2_bytes = 512 << 10, l3_bytes = 8 << 20;
   int64_t max_unrolled = 512;  // limit of estimated instructions in straight-line code (lang/analysis/cost.h)
+  const Gpu* gpu = nullptr;    // the GPU, a row of lang/target/gpu.h; null for CPUs
   CostTable costs = {};
   Policies policies = {};   // records with other policies do not apply
   std::string fingerprint;  // identity of the machine; records of another machine do not apply

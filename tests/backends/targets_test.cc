@@ -16,6 +16,8 @@ TEST(Targets, EachNameDescribesAMachineThatLlvmKnows) {
     const auto target = NamedTarget(name);
     ASSERT_TRUE(target.ok()) << target.status();
     EXPECT_EQ(IsHost(*target), name == "host");
+    EXPECT_EQ(CheckCompiles(*target).ok(), target->gpu == nullptr) << name;
+    if (target->gpu != nullptr) continue;
     EXPECT_EQ(target->cores, 1) << name;
     EXPECT_LT(target->l1_bytes, target->l2_bytes) << name;
     EXPECT_LT(target->l2_bytes, target->l3_bytes) << name;
@@ -56,6 +58,7 @@ TEST(Targets, TheReferenceListsThem) {
   std::vector<std::string> rows;
   for (const std::string& name : TargetNames()) {
     const Target target = NamedTarget(name).value();
+    if (target.gpu != nullptr) continue;
     rows.push_back(name == "host" ? "| `host` | this machine | | | |"
                                   : absl::StrCat("| `", name, "` | `", target.triple, "`, `", target.cpu,
                                                  "` | ", target.vector_bytes, " | ", target.vector_registers,
@@ -64,6 +67,33 @@ TEST(Targets, TheReferenceListsThem) {
   ExpectTable("docs/reference/cli.md",
               "| target | LLVM's triple and CPU | bytes of a vector | vector registers | multiply-add |",
               rows);
+  rows.clear();
+  for (const Gpu& gpu : Gpus()) {
+    rows.push_back(absl::StrCat("| `", gpu.name, "` | `", gpu.sm, "` | ", gpu.sms, " | ",
+                                gpu.shared_per_block >> 10, " | ", gpu.threads_per_sm, " | ",
+                                gpu.l2_bytes >> 20, " | ", gpu.clock_ghz, " |"));
+  }
+  ExpectTable("docs/reference/cli.md",
+              "| GPU | kind | SMs | KiB of shared memory a block | threads an SM | MiB of L2 | GHz |", rows);
+}
+
+TEST(Targets, AGpuIsARowOfTheTable) {
+  const Target target = NamedTarget("h100").value();
+  EXPECT_EQ(target.name, "cuda");
+  EXPECT_EQ(target.cpu, "sm_90a");
+  EXPECT_TRUE(target.gpu->has_wgmma);
+  EXPECT_EQ(NamedTarget("sm_80").value().gpu->name, "a100");
+  EXPECT_THAT(std::string(CheckCompiles(target).message()),
+              HasSubstr("cannot be compiled for the GPU h100 (sm_90a) yet"));
+}
+
+TEST(Targets, RatesOfGpusAreThoseOfTheirDataSheets) {  // TFLOP/s, f16 with f32 sums, and GB/s
+  for (const auto& [name, tflops, bandwidth] :
+       {std::tuple{"a100", 312, 2039}, {"h100", 989, 3352}, {"l4", 121, 300}, {"rtx4090", 165, 1008}}) {
+    const Gpu& gpu = *FindGpu(name);
+    EXPECT_NEAR(2e-3 * gpu.fma_f16 * gpu.sms * gpu.clock_ghz, tflops, 0.01 * tflops) << name;
+    EXPECT_NEAR(gpu.dram_bytes_per_cycle * gpu.clock_ghz, bandwidth, 1) << name;
+  }
 }
 
 }  // namespace

@@ -38,7 +38,8 @@
 namespace kiln::api {
 namespace {
 
-// Changes of default schedules after the first draws, for each task on average. A number, not a time: a build repeats.
+// Changes of default schedules after the first draws, for each task on average. A number, not a time: a build
+// repeats.
 constexpr int64_t kChangesForDefaults = 200;
 
 class ModelBuild {
@@ -58,6 +59,7 @@ class ModelBuild {
     }
     const auto target = NamedTarget(settings_.target);
     if (!target.ok()) return Mistake(target.status());
+    if (auto status = CheckCompiles(*target); !status.ok()) return status;
     MakeFor(*target, IsHost(*target), &building_);
     if (IsHost(*target)) building_.pieces = std::clamp<int>(static_cast<int>(UsableCores().size()), 2, 64);
     if (auto status = OpenWeights(); !status.ok()) return status;

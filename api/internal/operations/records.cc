@@ -85,7 +85,9 @@ absl::Status Judge(const Rebuilt& record, const MeasureResult& result) {
 absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured) {
   if (name.empty()) return measured;
   absl::StatusOr<Target> target = NamedTarget(name, measured.cores);
-  return target.ok() ? target : Mistake(target.status());
+  if (!target.ok()) return Mistake(target.status());
+  if (absl::Status status = CheckCompiles(*target); !status.ok()) return status;
+  return target;
 }
 
 std::string MachineText(const Target& target) {

@@ -13,7 +13,9 @@
 #include "lang/reference/symbolic.h"
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
+#include "lang/threads/synchronization.h"
 #include "testing/random_program.h"
+#include "testing/thread_clocks.h"
 #include "tests/fuzz/bindings.h"
 #include "tests/fuzz/trace_properties.h"
 #include "tests/support/random_steps.h"
@@ -76,6 +78,17 @@ Broken CheckValidator(Program program, const SymbolicOutputs& wanted, Dice& dice
                                     ", but ", agrees.message(), "\n", kiln::ToString(program))};
 }
 
+// Checks that the threads of kernels do not race if they wait where the plan says.
+Broken CheckThreads(const Program& program) {
+  constexpr int64_t kAccesses = 100'000;
+  if (!HasAxes(program) || !CheckOwners(program).ok()) return {};
+  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
+  if (!plan.ok()) return {};  // blocks of a grid would have to wait for each other
+  const absl::Status clocks = CheckThreadClocks(program, *plan, kAccesses);
+  if (clocks.ok() || absl::IsResourceExhausted(clocks)) return {};
+  return {"thread clocks", std::string(clocks.message())};
+}
+
 // Checks the properties of a program and a trace that applies to it.
 Broken CheckEnd(const Program& program, const SymbolicOutputs& of_program, const Session& session,
                 uint64_t seed) {
@@ -119,7 +132,7 @@ Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t see
     const absl::Status agrees = CheckSymbolic(now, wanted, run.options);
     if (!agrees.ok()) return {run.property, std::string(agrees.message())};
   }
-  return {};
+  return CheckThreads(now);
 }
 
 bool Overwrites(const Program& program) {
@@ -194,14 +207,18 @@ Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
 }
 
 // The primitives that a trace draws more often: none; those that lead to pipelines (loops in which one child
-// writes what another reads); or those that change layouts and scopes of buffers.
+// writes what another reads); those that change layouts and scopes of buffers; or those that make kernels.
 absl::Span<const Primitive* const> Theme(int64_t number) {
   static const std::vector<const Primitive*> kOverlap{
       FindPrimitive("merge"),         FindPrimitive("compute-at"), FindPrimitive("reverse-compute-at"),
       FindPrimitive("accumulate-at"), FindPrimitive("pipeline"),   FindPrimitive("pipeline")},
-      kLayouts{FindPrimitive("cache-write"), FindPrimitive("transform-layout")};
+      kLayouts{FindPrimitive("cache-write"), FindPrimitive("transform-layout")},
+      kKernels{FindPrimitive("bind"),       FindPrimitive("bind"),       FindPrimitive("set-scope"),
+               FindPrimitive("cache-read"), FindPrimitive("compute-at"), FindPrimitive("cooperative-fetch"),
+               FindPrimitive("pipeline"),   FindPrimitive("bind-rest")};
   if (number < 2) return kOverlap;
-  return number < 3 ? absl::MakeConstSpan(kLayouts) : absl::Span<const Primitive* const>();
+  if (number < 3) return kLayouts;
+  return number < 4 ? absl::MakeConstSpan(kKernels) : absl::Span<const Primitive* const>();
 }
 
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,

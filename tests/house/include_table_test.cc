@@ -47,6 +47,7 @@ const std::vector<Row> kTable = {
     {"lang/target/", {"lang/base/"}, {}},
     {"lang/program/", {"lang/base/", "lang/index/"}, {}},
     {"lang/analysis/", {"lang/base/", "lang/index/", "lang/target/", "lang/program/"}, {}},
+    {"lang/threads/", {"lang/base/", "lang/program/", "lang/analysis/"}, {}},
     {"lang/patterns/", {"lang/base/", "lang/index/", "lang/target/", "lang/program/", "lang/analysis/"}, {}},
     {"lang/verify/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/patterns/"}, {}},
     {"lang/text/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/verify/"}, {}},
@@ -185,7 +186,7 @@ const std::vector<Row> kTable = {
 
     // The rows for tests and benchmarks.
     {"testing/",
-     {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/schedule/", "lang/text/", "lang/verify/",
+     {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/threads/", "lang/schedule/", "lang/text/", "lang/verify/",
       "lang/reference/", "modules/", "trace/", "search/measure/", "backends/lower/plan/"}, {"gtest/"}},
     {"testing/compiled/",
      {"testing/", "lang/base/", "lang/program/", "lang/reference/", "lang/text/", "backends/cpu/passes/",
@@ -328,7 +329,8 @@ TEST(IncludeTable, XgboostIsBehindOneFile) {
   EXPECT_LE(users.size(), 1) << absl::StrJoin(users, " ");
 }
 
-TEST(IncludeTable, TheRunnerReachesNoLlvmThroughOtherHeaders) {
+// Expects that files whose path starts with `from` reach no header that starts with one of `forbidden`.
+void ExpectReachesNone(absl::string_view from, const std::vector<std::string>& forbidden) {
   std::map<std::string, std::vector<std::string>> includes;
   std::vector<std::string> reached;
   for (const TextFile& file : ReadTree()) {
@@ -336,17 +338,27 @@ TEST(IncludeTable, TheRunnerReachesNoLlvmThroughOtherHeaders) {
     for (const std::string& line : file.lines) {
       if (const auto include = ParseInclude(line)) includes[file.path].push_back(include->path);
     }
-    if (absl::StartsWith(file.path, "backends/runner/")) reached.push_back(file.path);
+    if (absl::StartsWith(file.path, from)) reached.push_back(file.path);
   }
+  EXPECT_FALSE(reached.empty()) << from;
   std::set<std::string> seen(reached.begin(), reached.end());
   while (!reached.empty()) {
     const std::string path = reached.back();
     reached.pop_back();
     for (const std::string& next : includes[path]) {
-      EXPECT_FALSE(StartsWithAny(next, {"mlir/", "llvm/", "lld/"})) << path << " includes " << next;
+      EXPECT_FALSE(StartsWithAny(next, forbidden)) << path << " includes " << next;
       if (seen.insert(next).second) reached.push_back(next);
     }
   }
+}
+
+TEST(IncludeTable, TheRunnerReachesNoLlvmThroughOtherHeaders) {
+  ExpectReachesNone("backends/runner/", {"mlir/", "llvm/", "lld/"});
+}
+
+// Clocks judge plans of synchronization, so they must not share the mistakes of what makes these.
+TEST(IncludeTable, ThreadClocksReachNeitherTheAnalysisOfSynchronizationNorLoopPlans) {
+  ExpectReachesNone("testing/thread_clocks", {"lang/threads/synchronization.h", "backends/"});
 }
 
 }  // namespace

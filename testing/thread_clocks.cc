@@ -1,0 +1,499 @@
+#include "testing/thread_clocks.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
+#include "lang/analysis/loops.h"
+#include "lang/analysis/placement.h"
+#include "lang/analysis/region.h"
+#include "lang/program/layout.h"
+
+namespace kiln {
+namespace {
+
+using Clock = std::vector<int32_t>;  // by agent: what of it has happened before
+
+void Join(Clock& clock, const Clock& other) {
+  for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
+}
+
+using BlockIndex = std::array<int64_t, 3>;  // on block-x, block-y and block-z
+
+// A thread block. Its agents: threads, asynchronous copies of each, the producer.
+struct ThreadBlock {
+  explicit ThreadBlock(int64_t threads)
+      : clocks(2 * threads + 1, Clock(2 * threads + 1, 0)), groups(threads) {
+    for (size_t a = 0; a < clocks.size(); ++a) clocks[a][a] = 1;
+  }
+  std::vector<Clock> clocks;
+  std::vector<std::vector<Clock>> groups;               // by thread: its committed groups of copies
+  std::map<std::pair<Id, int64_t>, Clock> full, empty;  // by ring and copy
+};
+
+struct Event {
+  BlockIndex block = {};
+  int64_t agent = 0;
+  int32_t clock = 0;
+  int64_t run = 0;                // of an instance; one of its lanes does all of it
+  Id node = kNone;                // the program's block
+  std::vector<int64_t> instance;  // its iters, and those of the blocks around
+};
+
+struct Cell {
+  std::vector<Event> writes;  // of the last value; several threads may store the same one
+  std::vector<Event> reads;   // since the first of these
+};
+
+class Walk {
+ public:
+  // compact: elements of a temporary that is used below some loops only lie where those of their other
+  // iterations lie.
+  Walk(const Program& program, const SyncPlan& plan, bool compact, int64_t limit)
+      : p_(program), plan_(plan), compact_(compact), left_(limit) {}
+
+  absl::Status Run() {
+    for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
+      blocks_.clear();
+      cells_.clear();
+      threads_ = ThreadsOf(p_, nest);
+      if (threads_.Count() > 2048) return absl::ResourceExhaustedError("a kernel has more than 2048 threads");
+      Visit(nest);
+      if (!status_.ok()) return status_;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  // --- the walk
+  void Visit(Id node) {
+    if (!status_.ok()) return;
+    if (p_.IsBlock(node)) return VisitBlock(node);
+    const LoopNode& loop = p_.loop(node);
+    if (loop.kind == LoopKind::kPipelined) return VisitSteps(node);
+    for (int64_t i = 0; i < loop.extent.Known() && status_.ok(); ++i) {
+      values_[node] = i;
+      VisitChildren(node);
+    }
+    values_.erase(node);
+  }
+
+  void VisitChildren(Id node) {
+    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
+      PassPoints(child);
+      Visit(child);
+    }
+  }
+
+  void VisitSteps(Id node) {
+    const LoopNode& loop = p_.loop(node);
+    const auto stages = p_.Stages(loop);
+    std::vector<Id> children;
+    for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next)
+      children.push_back(child);
+    std::vector<size_t> order(children.size());
+    int32_t last = 0, last_copy = -1;
+    for (size_t c = 0; c < children.size(); ++c) {
+      order[stages[c].order] = c;
+      last = std::max(last, stages[c].stage);
+      if (CopiesAsynchronously(node, children[c])) last_copy = std::max(last_copy, stages[c].order);
+    }
+    for (int64_t step = 0; step < loop.extent.Known() + last; ++step) {
+      for (const size_t c : order) {
+        const int64_t i = step - stages[c].stage;
+        values_[node] = std::clamp<int64_t>(i, 0, loop.extent.Known() - 1);  // for points within axes alone
+        PassPoints(children[c]);
+        if (i >= 0 && i < loop.extent.Known()) VisitChild(node, children[c], i);
+        if (stages[c].order == last_copy) Commit();
+      }
+    }
+    values_.erase(node);
+  }
+
+  void VisitChild(Id loop, Id child, int64_t i) {
+    values_[loop] = i;
+    const bool produces = absl::c_any_of(plan_.rings, [&](const RingPlan& ring) {
+      return ring.loop == loop && ring.counts_arrivals && WritesBelow(child, ring.buffer);
+    });
+    for (const RingPlan& ring : plan_.rings) {  // waits until copies are empty or full
+      if (ring.loop != loop || !ring.counts_arrivals) continue;
+      const std::pair copy(ring.buffer, i % ring.depth);
+      if (WritesBelow(child, ring.buffer)) Acquire(&ThreadBlock::empty, copy, true);
+      if (ReadsBelow(child, ring.buffer)) Acquire(&ThreadBlock::full, copy, false);
+    }
+    producing_ += produces;
+    Visit(child);
+    producing_ -= produces;
+    for (const RingPlan& ring : plan_.rings) {
+      if (ring.loop != loop || !ring.counts_arrivals) continue;
+      const std::pair copy(ring.buffer, i % ring.depth);
+      if (WritesBelow(child, ring.buffer)) Release(&ThreadBlock::full, copy, true);
+      if (ReadsBelow(child, ring.buffer)) Release(&ThreadBlock::empty, copy, false);
+    }
+  }
+
+  bool WritesBelow(Id node, Id buffer) const {
+    return absl::c_any_of(BlocksOf(p_, node), [&](Id block) { return Writes(p_, block, buffer); });
+  }
+  bool ReadsBelow(Id node, Id buffer) const {
+    return absl::c_any_of(BlocksOf(p_, node),
+                          [&](Id block) { return Reads(p_, block, buffer) && !Writes(p_, block, buffer); });
+  }
+
+  const RingPlan* RingOf(Id buffer) const {
+    const auto ring = absl::c_find_if(plan_.rings, [&](const RingPlan& r) { return r.buffer == buffer; });
+    return ring == plan_.rings.end() ? nullptr : &*ring;
+  }
+  bool CopiesAsynchronously(Id loop, Id child) const {
+    return absl::c_any_of(plan_.rings, [&](const RingPlan& ring) {
+      return ring.loop == loop && ring.transport == Transport::kAsync && !ring.counts_arrivals &&
+             WritesBelow(child, ring.buffer);
+    });
+  }
+
+  // --- values of marks; an instance exists if all that it depends on lie within their extents
+  std::optional<int64_t> ValueOf(Source source, const std::vector<int64_t>& iters) {
+    if (source.kind == Source::Kind::kIter) return iters[source.id];
+    if (source.kind == Source::Kind::kMark) return Checked(source.id, iters);
+    const Node& node = p_.nodes[source.id];
+    if (node.kind == Node::Kind::kDead) return Checked(p_.loops[node.index].definition, iters);
+    const auto at = values_.find(source.id);
+    return at == values_.end() ? 0 : at->second;  // a loop of one iteration that is not around
+  }
+  std::optional<int64_t> ValueOf(Id mark, const std::vector<int64_t>& iters) {
+    int64_t value = p_.marks[mark].offset;
+    for (const IndexSplit& split : p_.Splits(p_.marks[mark].splits)) {
+      std::optional<int64_t> part = ValueOf(split.source, iters);
+      if (!part.has_value()) return std::nullopt;
+      *part /= split.lower;
+      value += split.scale * (split.extent == 0 ? *part : *part % split.extent);
+    }
+    return value;
+  }
+  std::optional<int64_t> Checked(Id mark, const std::vector<int64_t>& iters) {
+    const std::optional<int64_t> value = ValueOf(mark, iters);
+    if (!value.has_value() || *value < 0 || *value >= p_.marks[mark].extent.Known()) return std::nullopt;
+    return value;
+  }
+
+  void VisitBlock(Id block) {
+    const std::vector<int64_t> around = iters_;
+    std::vector<int64_t> iters;
+    for (const Iter& iter : p_.Iters(p_.block(block).iters)) {
+      const std::optional<int64_t> value = Checked(iter.binding, around);
+      if (!value.has_value()) return;
+      iters.push_back(*value);
+    }
+    for (const Id mark : p_.List(p_.block(block).domain))
+      if (!Checked(mark, iters).has_value()) return;
+    iters_ = iters;
+    instance_.insert(instance_.end(), iters.begin(), iters.end());
+    ++run_;
+    FindAgents(block, false);
+    for (const Range& list : {p_.block(block).values, p_.block(block).initial})
+      for (const Id value : p_.List(list)) VisitExpr(block, value);
+    FindAgents(block, p_.block(block).monoid != kNone);
+    for (const Access& dest : p_.Accesses(p_.block(block).dests)) {
+      if (p_.block(block).monoid != kNone) Touch(block, dest.buffer, dest.index, false);
+      Touch(block, dest.buffer, dest.index, true);
+    }
+    VisitChildren(block);
+    instance_.resize(instance_.size() - iters.size());
+    iters_ = around;
+  }
+
+  void VisitExpr(Id block, Id expr) {
+    const Expr& e = p_.exprs[expr];
+    if (e.op == Op::kLoad) return Touch(block, e.AsLoad().buffer, e.AsLoad().index, false);
+    if (e.op == Op::kGather) TouchAll(block, e.AsGather().buffer);
+    if (e.op == Op::kWithin) {
+      const bool inside = absl::c_all_of(p_.List(e.AsWithin().marks),
+                                         [&](Id mark) { return Checked(mark, iters_).has_value(); });
+      return VisitExpr(block, e.Operands()[inside ? 0 : 1]);
+    }
+    for (const Id operand : e.Operands()) VisitExpr(block, operand);
+  }
+
+  // --- who runs
+  int64_t On(LoopKind kind) const {  // -1: no loop of several iterations is on this axis
+    for (const auto& [loop, value] : values_)
+      if (p_.loop(loop).kind == kind && p_.loop(loop).extent.Known() > 1) return value;
+    return -1;
+  }
+  BlockIndex BlockNow() const {
+    return {std::max<int64_t>(0, On(LoopKind::kBlockX)), std::max<int64_t>(0, On(LoopKind::kBlockY)),
+            std::max<int64_t>(0, On(LoopKind::kBlockZ))};
+  }
+  ThreadBlock& Current() { return blocks_.try_emplace(BlockNow(), threads_.Count()).first->second; }
+
+  int64_t LanesOfFragment(Id buffer) const {
+    const Storage storage = p_.buffers[buffer].scope.storage;
+    return storage == Storage::kWarp ? 32 : storage == Storage::kWarpgroup ? 128 : 1;
+  }
+
+  // The agents that run an instance of the block: a thread, the lanes of a fragment's owner, a copy, or the
+  // producer. One thread combines what threads reduced.
+  void FindAgents(Id block, bool combines) {
+    agents_.clear();
+    if (producing_ > 0) {
+      agents_.push_back(2 * threads_.Count());
+      return;
+    }
+    bool gathers = false;  // what several threads reduced
+    const auto place = [&](LoopKind kind) {
+      for (const auto& [loop, value] : values_)
+        if (p_.loop(loop).kind == kind) {
+          const bool reduced = combines && On(kind) >= 0 && UseOf(p_, block, loop).reduction;
+          gathers = gathers || reduced;
+          return reduced ? int64_t{0} : value;
+        }
+      return int64_t{0};
+    };
+    const int64_t thread = place(LoopKind::kThreadX) +
+                           threads_.x * (place(LoopKind::kThreadY) + threads_.y * place(LoopKind::kThreadZ));
+    int64_t lanes = 1;
+    if (On(LoopKind::kThreadX) < 0 && !gathers) {
+      for (const auto& buffers : {ReadBuffers(p_, block), WrittenBuffers(p_, block)})
+        for (const Id buffer : buffers) lanes = std::max(lanes, LanesOfFragment(buffer));
+    }
+    for (int64_t lane = 0; lane < lanes; ++lane) agents_.push_back(thread / lanes * lanes + lane);
+  }
+
+  // --- accesses
+  // True if iterations of a loop may use the same memory: no axis that shares the buffer is around it.
+  bool IsReused(Id buffer, Source source) const {
+    if (source.kind != Source::Kind::kLoop) return false;
+    for (Id at = source.id; at != kRoot; at = p_.nodes[at].parent)
+      if (p_.IsLoop(at) && OnAxis(p_, at) && !IsPrivateTo(p_, buffer, at)) return false;
+    return true;
+  }
+
+  // What loops around all uses of a buffer add to its indices, by dimension; nothing where the uses differ.
+  const std::vector<IndexSum>& BaseOf(Id buffer) {
+    const auto [found, fresh] = bases_.try_emplace(buffer, p_.buffers[buffer].shape.count, IndexSum());
+    if (!fresh || !compact_ || p_.buffers[buffer].role != Role::kTemporary) return found->second;
+    std::vector<Id> users = Readers(p_, buffer);
+    for (const Id writer : Writers(p_, buffer)) users.push_back(writer);
+    const Id home = LowestCommonAncestor(p_, users);
+    std::vector<std::optional<IndexSum>> bases(found->second.size());
+    std::vector<bool> alike(bases.size(), true);
+    for (const Id user : users) {
+      const Bindings bindings = ResolveBindings(p_, user);
+      for (const auto& region :
+           {ReadRegion(p_, bindings, buffer, home), WrittenRegion(p_, bindings, buffer, home)}) {
+        for (size_t d = 0; d < region.size(); ++d) {
+          IndexSum base;
+          for (const IndexSplit& split : region[d].base.splits)
+            if (IsReused(buffer, split.source)) base.splits.push_back(split);
+          alike[d] = alike[d] && (!bases[d].has_value() || *bases[d] == base);
+          bases[d] = base;
+        }
+      }
+    }
+    for (size_t d = 0; d < bases.size(); ++d)
+      if (alike[d] && bases[d].has_value()) found->second[d] = *bases[d];
+    return found->second;
+  }
+
+  int64_t CopyOf(Id buffer) const {  // -1: there is one
+    const RingPlan* const ring = RingOf(buffer);
+    return ring == nullptr ? -1 : values_.at(ring->loop) % ring->depth;
+  }
+
+  void Touch(Id block, Id buffer, Range index, bool writes) {
+    int64_t element = 0;
+    size_t d = 0;
+    const auto shape = p_.Dims(p_.buffers[buffer].shape);
+    const std::vector<IndexSum>& base = BaseOf(buffer);
+    for (const Id mark : p_.List(index)) {
+      const int64_t origin =
+          Evaluate(base[d], [&](Source source) { return ValueOf(source, {}).value_or(0); });
+      element = element * shape[d++].Known() + ValueOf(mark, iters_).value_or(0) - origin;
+    }
+    TouchElement(block, buffer, element, writes);
+  }
+  void TouchAll(Id block, Id buffer) {
+    for (int64_t element = 0; element < kiln::ElementsOf(p_, buffer); ++element)
+      TouchElement(block, buffer, element, false);
+  }
+
+  void TouchElement(Id block, Id buffer, int64_t element, bool writes) {
+    if (p_.buffers[buffer].scope.owner < Owner::kBlock || IsGiven(p_.buffers[buffer].role) || !status_.ok())
+      return;
+    if (--left_ < 0) {
+      status_ = absl::ResourceExhaustedError("the walk is longer than its limit");
+      return;
+    }
+    const BlockIndex own =
+        p_.buffers[buffer].scope.owner == Owner::kBlock ? BlockNow() : BlockIndex{-1, -1, -1};
+    Cell& cell = cells_[{buffer, CopyOf(buffer), element, own}];
+    const RingPlan* const ring = RingOf(buffer);
+    const bool copies =
+        writes && ring != nullptr && ring->transport == Transport::kAsync && !ring->counts_arrivals;
+    ThreadBlock& now = Current();
+    for (int64_t agent : agents_) {
+      if (copies) {  // the copy begins after all that its thread did
+        Join(now.clocks[threads_.Count() + agent], now.clocks[agent]);
+        agent += threads_.Count();
+      }
+      const Event event{BlockNow(), agent, now.clocks[agent][agent], run_, block, instance_};
+      writes ? Write(cell, event, buffer, element) : Read(cell, event, buffer, element);
+      if (!status_.ok()) return;
+    }
+  }
+
+  // A read must come after one of the stores of the value.
+  void Read(Cell& cell, const Event& event, Id buffer, int64_t element) {
+    if (!cell.writes.empty() &&
+        absl::c_none_of(cell.writes, [&](const Event& write) { return IsOrdered(write, event); }))
+      return Race(cell.writes.back(), event, buffer, element);
+    Keep(cell.reads, event);
+  }
+
+  // A write must come after all accesses before, unless it stores the value again that is there.
+  void Write(Cell& cell, const Event& event, Id buffer, int64_t element) {
+    if (!cell.writes.empty() && IsRepeated(cell.writes[0], event)) return Keep(cell.writes, event);
+    for (const auto* events : {&cell.writes, &cell.reads}) {
+      for (const Event& before : *events)
+        if (!IsOrdered(before, event)) return Race(before, event, buffer, element);
+    }
+    cell.writes = {event};
+    cell.reads.clear();
+  }
+
+  // Adds an event in place of an earlier one of its agent.
+  static void Keep(std::vector<Event>& events, const Event& event) {
+    std::erase_if(events, [&](const Event& e) { return e.agent == event.agent && e.block == event.block; });
+    events.push_back(event);
+  }
+
+  bool IsRepeated(const Event& before, const Event& now) const {
+    return before.node == now.node && before.instance == now.instance && p_.block(now.node).monoid == kNone;
+  }
+  bool IsOrdered(const Event& before, const Event& now) {
+    return before.run == now.run ||
+           (before.block == now.block && Current().clocks[now.agent][before.agent] >= before.clock);
+  }
+  void Race(const Event& before, const Event& now, Id buffer, int64_t element) {
+    status_ = absl::FailedPreconditionError(
+        absl::StrCat(Describe(p_, before.node), " in ", Name(before), " and ", Describe(p_, now.node), " in ",
+                     Name(now), " race: they use element ", element, " of buffer ",
+                     p_.Text(p_.buffers[buffer].name), ", and no point orders them"));
+  }
+  std::string Name(const Event& event) const {
+    const int64_t threads = threads_.Count();
+    const std::string who = event.agent == 2 * threads ? "the producer"
+                            : event.agent >= threads
+                                ? absl::StrCat("a copy of thread ", event.agent - threads)
+                                : absl::StrCat("thread ", event.agent);
+    return absl::StrCat(who, " of block ", absl::StrJoin(event.block, ","));
+  }
+
+  // --- points
+  void PassPoints(Id child) {
+    for (const SyncPoint& point : plan_.points) {
+      if (point.before != child) continue;
+      for (auto& [index, block] : blocks_)
+        if (IsNow(index)) Pass(point, block);
+    }
+  }
+  bool IsNow(const BlockIndex& index) const {
+    const int64_t now[] = {On(LoopKind::kBlockX), On(LoopKind::kBlockY), On(LoopKind::kBlockZ)};
+    for (size_t k = 0; k < 3; ++k)
+      if (now[k] >= 0 && now[k] != index[k]) return false;
+    return true;
+  }
+
+  void Pass(const SyncPoint& point, ThreadBlock& block) {
+    const int64_t x = On(LoopKind::kThreadX), y = On(LoopKind::kThreadY), z = On(LoopKind::kThreadZ);
+    std::map<int64_t, std::vector<int64_t>> groups;  // threads that wait for each other
+    for (int64_t thread = 0; thread < threads_.Count(); ++thread) {
+      const bool here = (x < 0 || thread % threads_.x == x) &&
+                        (y < 0 || thread / threads_.x % threads_.y == y) &&
+                        (z < 0 || thread / threads_.x / threads_.y == z);
+      if (here) groups[point.among >= Owner::kBlock ? 0 : thread / LanesOf(point.among)].push_back(thread);
+    }
+    for (const auto& [number, threads] : groups) {
+      if (point.wait_groups >= 0)
+        for (const int64_t thread : threads) WaitForCopies(block, thread, point.wait_groups);
+      Meet(block, threads);
+    }
+  }
+
+  static void WaitForCopies(ThreadBlock& block, int64_t thread, int64_t under_way) {
+    const auto& groups = block.groups[thread];
+    const int64_t done = static_cast<int64_t>(groups.size()) - under_way;
+    if (done > 0) Join(block.clocks[thread], groups[done - 1]);
+  }
+
+  static void Meet(ThreadBlock& block, const std::vector<int64_t>& threads) {
+    Clock all = block.clocks[threads[0]];
+    for (const int64_t thread : threads) Join(all, block.clocks[thread]);
+    for (const int64_t thread : threads) {
+      block.clocks[thread] = all;
+      ++block.clocks[thread][thread];
+    }
+  }
+
+  // Each thread commits the copies that it began in this step as a group.
+  void Commit() {
+    ThreadBlock& block = Current();
+    for (int64_t thread = 0; thread < threads_.Count(); ++thread) {
+      Clock& copies = block.clocks[threads_.Count() + thread];
+      block.groups[thread].push_back(copies);
+      ++copies[threads_.Count() + thread];
+    }
+  }
+
+  // --- barriers of rings that count arrivals: the producer and all threads of the block
+  using Barriers = std::map<std::pair<Id, int64_t>, Clock> ThreadBlock::*;
+  std::pair<int64_t, int64_t> AgentsOf(bool producer) const {
+    const int64_t threads = threads_.Count();
+    return producer ? std::pair(2 * threads, 2 * threads + 1) : std::pair(int64_t{0}, threads);
+  }
+  void Acquire(Barriers barriers, std::pair<Id, int64_t> copy, bool producer) {
+    ThreadBlock& block = Current();
+    const auto at = (block.*barriers).find(copy);
+    const auto [first, end] = AgentsOf(producer);
+    for (int64_t agent = first; agent < end && at != (block.*barriers).end(); ++agent)
+      Join(block.clocks[agent], at->second);
+  }
+  void Release(Barriers barriers, std::pair<Id, int64_t> copy, bool producer) {
+    ThreadBlock& block = Current();
+    const auto [first, end] = AgentsOf(producer);
+    Clock& all = (block.*barriers).try_emplace(copy, Clock(block.clocks.size(), 0)).first->second;
+    for (int64_t agent = first; agent < end; ++agent) {
+      Join(all, block.clocks[agent]);
+      ++block.clocks[agent][agent];
+    }
+  }
+
+  const Program& p_;
+  const SyncPlan& plan_;
+  bool compact_;
+  int64_t left_;
+  absl::Status status_;
+  Threads threads_;                // of the kernel
+  std::map<Id, int64_t> values_;   // of loops
+  std::vector<int64_t> iters_;     // of the innermost block
+  std::vector<int64_t> instance_;  // iters of all blocks around
+  std::vector<int64_t> agents_;    // that run the instance
+  int producing_ = 0;
+  int64_t run_ = 0;
+  std::map<Id, std::vector<IndexSum>> bases_;  // by buffer
+  std::map<BlockIndex, ThreadBlock> blocks_;
+  std::map<std::tuple<Id, int64_t, int64_t, BlockIndex>, Cell> cells_;
+};
+
+}  // namespace
+
+absl::Status CheckThreadClocks(const Program& program, const SyncPlan& plan, int64_t limit) {
+  const absl::Status status = Walk(program, plan, false, limit).Run();
+  return status.ok() ? Walk(program, plan, true, limit).Run() : status;
+}
+
+}  // namespace kiln

@@ -1,0 +1,27 @@
+// Judges where the threads of kernels wait for each other, without compiling. Walks a program as a GPU would
+// run it, each thread block with the threads of its axes, and keeps a vector clock for each thread (Mattern
+// 1989; FastTrack, PLDI 2009). Every element of shared and global memory remembers who wrote and read it
+// last. Two accesses of an element, of which one writes, must be ordered by the points of a plan, or they
+// race.
+//
+//   absl::Status status = CheckThreadClocks(program, plan);
+//
+// kFailedPrecondition: a race, with both accesses. Elements are judged twice: by their indices, and as they
+// lie in memory if a temporary keeps only what one iteration of the loops around all its uses needs. Buffers
+// have memory of their own. Clocks follow from the points alone, so one walk judges every schedule of the
+// threads. Asynchronous copies have clocks beside their thread's, which only a wait joins. A copy of a ring
+// that counts arrivals is handed over by its own barriers. Lanes that share a fragment use memory together.
+// Neither the analysis that derives plans nor the loop plan of lowering is used here: the clocks must not
+// share their mistakes.
+//
+// kResourceExhausted if the walk would take more than `limit` accesses. Pure function; thread-safe.
+#pragma once
+
+#include "absl/status/status.h"
+#include "lang/threads/sync_points.h"
+
+namespace kiln {
+
+absl::Status CheckThreadClocks(const Program& program, const SyncPlan& plan, int64_t limit = 4'000'000);
+
+}  // namespace kiln

@@ -1,0 +1,218 @@
+// Tests where threads must wait for each other (lang/threads/synchronization.h), and the vector clocks that
+// judge it (testing/thread_clocks.h): no plan has a race, and each point and each wait of a plan is needed.
+#include "lang/threads/synchronization.h"
+
+#include "gmock/gmock.h"
+#include "lang/analysis/legality.h"
+#include "lang/analysis/placement.h"
+#include "lang/text/text.h"
+#include "testing/drawn_seed.h"
+#include "testing/gpu_schedules.h"
+#include "testing/matmul.h"
+#include "testing/random_program.h"
+#include "testing/softmax.h"
+#include "testing/thread_clocks.h"
+#include "tests/lang/restricted.h"
+#include "tests/support/random_steps.h"
+
+namespace kiln {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string TextOf(const Program& p, const SyncPlan& plan) {
+  constexpr const char* kOwners[] = {"thread", "warp", "warpgroup", "block", "cluster", "grid"};
+  std::string text;
+  for (const SyncPoint& point : plan.points) {
+    absl::StrAppend(&text, kOwners[static_cast<int>(point.among)], " before ", Describe(p, point.before));
+    if (point.within != kNone) absl::StrAppend(&text, " within ", Describe(p, point.within));
+    if (point.wait_groups >= 0) absl::StrAppend(&text, " waits ", point.wait_groups);
+    absl::StrAppend(&text, "\n");
+  }
+  return text;
+}
+
+SyncPlan PlanOf(const Program& p) {
+  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(p);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? *plan : SyncPlan();
+}
+
+// The plan has no race. Without one of its points, or with a copy more under way at one of its waits, it has.
+void ExpectAllNeeded(const Program& p) {
+  const SyncPlan plan = PlanOf(p);
+  EXPECT_TRUE(CheckThreadClocks(p, plan).ok()) << CheckThreadClocks(p, plan);
+  for (size_t i = 0; i < plan.points.size(); ++i) {
+    SyncPlan less = plan;
+    less.points.erase(less.points.begin() + static_cast<int64_t>(i));
+    EXPECT_THAT(std::string(CheckThreadClocks(p, less).message()), HasSubstr(" race: they use element "))
+        << "without point " << i << " of\n"
+        << TextOf(p, plan);
+    if (plan.points[i].wait_groups < 0) continue;
+    SyncPlan early = plan;
+    ++early.points[i].wait_groups;
+    EXPECT_THAT(std::string(CheckThreadClocks(p, early).message()), HasSubstr(" race: they use element "))
+        << i;
+  }
+}
+
+// T = A;  C[i] = T[i] + T[i + shift].  n elements each, C in 16 blocks; T in shared memory, a part for each
+// block.
+Program Shifted(int64_t shift, int64_t threads) {
+  Builder b("shifted");
+  const Id A = b.Input("A", DType::kF32, {64 + shift}), T = b.Temporary("T", DType::kF32, {64 + shift}),
+           C = b.Output("C", DType::kF32, {64});
+  const IndexSum i = b.Iter(0);
+  IndexSum next = i;
+  next.offset = shift;
+  b.Compute("make", {{"i", 64 + shift}}, {T, {i}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", 64}}, {C, {i}}, b.Add(b.Load(T, {i}), b.Load(T, {next})));
+  Schedule s = Scheduled(b.Finish());
+  const Block make = s.GetBlock("make"), use = s.GetBlock("use");
+  const auto parts = s.Split(s.GetLoops(use)[0], {kAuto, 2, threads});
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.ComputeAt(make, parts[1]);
+  s.SetScope(make, "shared");
+  s.Bind(parts[2], LoopKind::kThreadX);
+  s.Bind(s.GetLoops(make).back(), LoopKind::kThreadX);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+TEST(Synchronization, AThreadThatUsesWhatItWroteWaitsForNobody) {
+  const Program p = Shifted(0, 8);
+  EXPECT_EQ(TextOf(p, PlanOf(p)), "");
+  ExpectAllNeeded(p);
+}
+
+TEST(Synchronization, ThreadsOfAWarpWaitForTheirWarp) {
+  const Program p = Shifted(1, 8);  // before reading T, and before the next iteration writes it again
+  EXPECT_EQ(PlanOf(p).points.size(), 2u);
+  for (const SyncPoint& point : PlanOf(p).points) EXPECT_EQ(point.among, Owner::kWarp);
+  ExpectAllNeeded(p);
+}
+
+TEST(Synchronization, APipelineOfTwoCopiesHasOnePointAStep) {
+  const Schedule s = SimtMatmul(Matmul(32, 24, 16));
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(PlanOf(s.program()).points.size(), 1u) << TextOf(s.program(), PlanOf(s.program()));
+  ExpectAllNeeded(s.program());
+}
+
+TEST(Synchronization, RowsThatThreadsReduceAreReadAfterAPoint) {
+  const Schedule s = SoftmaxOfRows(Softmax(3, 64));
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectAllNeeded(s.program());
+}
+
+// for k: { S = A[:, k], copied by 8 threads with these stages;  C += S read by other threads }
+Program Copied(const PipelineOptions& options) {
+  Builder b("copied");
+  const Id A = b.Input("A", DType::kF32, {12, 8}), S = b.Temporary("S", DType::kF32, {12, 8}),
+           C = b.Output("C", DType::kF32, {8});
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
+  b.Compute("load", {{"k", 12}, {"i", 8}}, {S, {b.Iter(0), b.Iter(1)}}, b.Load(A, {b.Iter(0), b.Iter(1)}));
+  b.Reduce("sum", {{"i", 8}, {"k", 12, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
+           b.Load(S, {k, i * -1 + IndexSum::Constant(7)}));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({loops[1], loops[0]});
+  s.ComputeAt(s.GetBlock("load"), loops[1]);
+  s.SetScope(s.GetBlock("load"), "shared");
+  s.Bind(loops[0], LoopKind::kThreadX);
+  s.Bind(s.GetLoops(s.GetBlock("load")).back(), LoopKind::kThreadX);
+  s.Pipeline(loops[1], options);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+TEST(Synchronization, RingsNeedOnePointAStepOrOneEachWay) {
+  for (const auto& [depth, stage, order, points] :
+       std::vector<std::tuple<int64_t, int64_t, std::vector<int64_t>, size_t>>{
+           {1, 0, {0, 1}, 2}, {2, 0, {0, 1}, 1}, {2, 1, {0, 1}, 1}, {3, 2, {1, 0}, 1}, {4, 1, {0, 1}, 1}}) {
+    const Program p = Copied({.stages = {0, stage}, .order = order, .depths = {depth}});
+    EXPECT_EQ(PlanOf(p).points.size(), points) << depth << " " << stage << "\n" << TextOf(p, PlanOf(p));
+    ExpectAllNeeded(p);
+  }
+}
+
+TEST(Synchronization, AsynchronousCopiesAreWaitedForByGroups) {
+  for (const int64_t stage : {1, 2, 3}) {
+    const Program p = Copied({.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"});
+    const SyncPlan plan = PlanOf(p);
+    ASSERT_EQ(plan.points.size(), 1u) << TextOf(p, plan);
+    EXPECT_EQ(plan.points[0].wait_groups, stage - 1);  // the point is before the copies of its step
+    ExpectAllNeeded(p);
+  }
+}
+
+TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
+  const Program p = Copied({.stages = {0, 2}, .depths = {3}, .transport = "bulk", .producers = {0}});
+  const SyncPlan plan = PlanOf(p);
+  EXPECT_TRUE(plan.points.empty()) << TextOf(p, plan);
+  ASSERT_EQ(plan.rings.size(), 1u);
+  EXPECT_TRUE(plan.rings[0].counts_arrivals);
+  EXPECT_TRUE(CheckThreadClocks(p, plan).ok()) << CheckThreadClocks(p, plan);
+  SyncPlan without = plan;
+  without.rings[0].counts_arrivals = false;
+  EXPECT_FALSE(CheckThreadClocks(p, without).ok());
+}
+
+TEST(Synchronization, BlocksCannotWaitForEachOther) {
+  Builder b("two");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
+           C = b.Output("C", DType::kF32, {8});
+  const IndexSum i = b.Iter(0);
+  b.Compute("make", {{"i", 8}}, {T, {i}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", 8}}, {C, {i}}, b.Load(T, {i * -1 + IndexSum::Constant(7)}));
+  Schedule s = Scheduled(b.Finish());
+  const Loop unit = s.AddUnitLoop(s.GetLoops(s.GetBlock("use"))[0]);
+  s.ComputeAt(s.GetBlock("make"), unit);
+  s.Bind(s.GetLoops(s.GetBlock("use")).back(), LoopKind::kBlockX);
+  s.Bind(s.GetLoops(s.GetBlock("make")).back(), LoopKind::kBlockX);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(
+      std::string(PlanSynchronization(s.program()).status().message()),
+      HasSubstr(
+          "would have to wait for each other: block \"make\" and block \"use\" use the same elements of buffer T"));
+  EXPECT_THAT(std::string(CheckThreadClocks(s.program(), {}).message()), HasSubstr("race"));
+}
+
+// A random program after random steps that make kernels.
+Program RandomKernels(uint64_t seed) {
+  RandomDice dice(Engine{seed});
+  State state;
+  state.program = RandomProgram(dice, {.types = true});
+  std::vector<const Primitive*> favored;
+  for (const char* name : {"bind", "bind", "set-scope", "compute-at", "cache-read", "cooperative-fetch",
+                           "pipeline", "bind-rest"})
+    favored.push_back(FindPrimitive(name));
+  for (int i = 0; i < 40; ++i) {
+    RefreshHandles(state);
+    Run(state, Target(), RandomStep(state, {}, false, dice, favored), 0, nullptr, nullptr, nullptr)
+        .IgnoreError();
+  }
+  return state.program;
+}
+
+TEST(Synchronization, RandomKernelsHaveNoRace) {
+  int64_t kernels = 0, points = 0;
+  const uint64_t first = DrawnSeed();
+  for (uint64_t seed = first; seed < first + 400; ++seed) {
+    const Program p = RandomKernels(seed);
+    if (!HasAxes(p) || !CheckOwners(p).ok()) continue;
+    const absl::StatusOr<SyncPlan> plan = PlanSynchronization(p);
+    if (!plan.ok()) continue;
+    const absl::Status clocks = CheckThreadClocks(p, *plan, 50'000);
+    EXPECT_TRUE(clocks.ok() || absl::IsResourceExhausted(clocks)) << "seed " << seed << ": " << clocks << "\n"
+                                                                  << TextOf(p, *plan) << ToString(p);
+    ++kernels;
+    points += static_cast<int64_t>(plan->points.size());
+  }
+  EXPECT_GT(kernels, 0);
+  RecordProperty("kernels", static_cast<int>(kernels));
+  RecordProperty("points", static_cast<int>(points));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -13,8 +13,10 @@
 #include "absl/strings/str_cat.h"
 #include "backends/runner/check_kernel.h"
 #include "backends/runner/compare.h"
+#include "backends/runner/copies.h"
 #include "backends/runner/data.h"
-#include "backends/runner/library_product.h"
+#include "backends/runner/loaded.h"
+#include "backends/runner/profile.h"
 #include "backends/runner/protocol.h"
 #include "backends/runner/reference_file.h"
 #include "backends/runner/stress_data.h"
@@ -30,30 +32,11 @@ namespace {
 
 constexpr double kShareForRuns = 0.8;  // of limits.seconds; after that, no further round of timing begins
 
-struct Failure {
-  RunStatus status = RunStatus::kLoadFailed;
-  std::string detail;
-};
-using MaybeFailure = std::optional<Failure>;
-
 int64_t Bytes(const KernelParam& param) { return param.elements * DTypeBytes(param.dtype); }
 
 bool IsFilled(KernelParam::Role role) {
   return role == KernelParam::kInput || role == KernelParam::kConstant || role == KernelParam::kScalar;
 }
-
-struct Loaded {
-  const KernelObject* object = nullptr;
-  std::string name;      // prefix of messages: empty, or the number of the peer
-  bool compared = true;  // whether its outputs are compared with the reference
-  int file = -1;
-  std::vector<GuardedBuffer*> buffers;
-  TimedKernel timed;
-  void* prepare = nullptr;
-  std::unique_ptr<BoundProduct> product;
-
-  BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
-};
 
 class Child {
  public:
@@ -76,9 +59,9 @@ class Child {
 
   RunResult Run() {
     constexpr MaybeFailure (Child::* kSteps[])() = {
-        &Child::Check,          &Child::OpenFiles, &Child::MakeBuffers, &Child::StartThreads,
-        &Child::Limit,          &Child::Load,      &Child::RunPrepare,  &Child::WarmUp,
-        &Child::WriteReference, &Child::Time,      &Child::CheckAgain,  &Child::RunWide};
+        &Child::Check,      &Child::OpenFiles,  &Child::MakeBuffers, &Child::StartThreads,   &Child::Limit,
+        &Child::Load,       &Child::RunPrepare, &Child::WarmUp,      &Child::WriteReference, &Child::Time,
+        &Child::RunProfile, &Child::CheckAgain, &Child::RunWide};
     for (const auto step : kSteps) {
       if (MaybeFailure failure = (this->*step)()) {
         result_.status = failure->status;
@@ -102,7 +85,7 @@ class Child {
     }
     if (request_.reference_kernel && !(request_.reference_kernel->seconds > 0))
       return Failure{.detail = "the time of the reference kernel must be positive"};
-    for (const Loaded& kernel : kernels_) {
+    for (const LoadedKernel& kernel : kernels_) {
       if (const auto problem = CheckKernel(*kernel.object, limits.bytes))
         return Failure{problem->status, kernel.name + problem->detail};
     }
@@ -110,7 +93,7 @@ class Child {
   }
 
   MaybeFailure OpenFiles() {
-    for (Loaded& kernel : kernels_) {
+    for (LoadedKernel& kernel : kernels_) {
       const std::string& bytes = kernel.object->shared_object;
       kernel.file = memfd_create("kernel", MFD_CLOEXEC);
       if (kernel.file < 0 || !WriteAll(kernel.file, bytes)) {
@@ -132,20 +115,23 @@ class Child {
   }
 
   MaybeFailure Limit() {
-    SetLimits(request_.limits.seconds, request_.limits.bytes - param_bytes_,
+    int64_t copies = 0;
+    for (size_t k = 0; k < timed_; ++k)
+      copies += BytesOfCopies(*kernels_[k].object, request_.timing.rotated_bytes);
+    SetLimits(request_.limits.seconds, request_.limits.bytes - param_bytes_ + copies,
               std::max(written_ < 0 ? 0 : output_bytes_,
                        stress_written_ < 0 ? 0 : request_.stress.sets * output_bytes_));
     return std::nullopt;
   }
 
   MaybeFailure MakeBuffers() {
-    using Key = std::tuple<size_t, std::string, int64_t, int, std::string, const Loaded*>;
+    using Key = std::tuple<size_t, std::string, int64_t, int, std::string, const LoadedKernel*>;
     std::map<Key, GuardedBuffer*> shared;
-    for (Loaded& kernel : kernels_) {
+    for (LoadedKernel& kernel : kernels_) {
       const auto& params = kernel.object->params;
       for (size_t i = 0; i < params.size(); ++i) {
         const KernelParam& param = params[i];
-        const Loaded* owner = param.role == KernelParam::kPrepared ? &kernel : nullptr;
+        const LoadedKernel* owner = param.role == KernelParam::kPrepared ? &kernel : nullptr;
         GuardedBuffer*& buffer = shared[Key(i, param.dtype, param.elements, param.role, param.data, owner)];
         if (buffer == nullptr) {
           param_bytes_ += Bytes(param);
@@ -199,7 +185,7 @@ class Child {
   MaybeFailure Load() {
     RestrictSystemCalls();
     note_->phase = RunPhase::kLoad;
-    for (Loaded& kernel : kernels_) {
+    for (LoadedKernel& kernel : kernels_) {
       if (kernel.object->product) {
         if (MaybeFailure failure = LoadProduct(kernel)) return failure;
         continue;
@@ -216,6 +202,10 @@ class Child {
           return failure;
         reinterpret_cast<void (*)(int)>(set)(request_.threads);
       }
+      if (&kernel == &kernels_.front() && request_.profile) {
+        if (MaybeFailure failure = Find(library, kernel.name, request_.profile->symbol, &profiled_))
+          return failure;
+      }
       if (!kernel.object->prepare_symbol) continue;
       if (MaybeFailure failure = Find(library, kernel.name, *kernel.object->prepare_symbol, &kernel.prepare))
         return failure;
@@ -223,7 +213,7 @@ class Child {
     return std::nullopt;
   }
 
-  MaybeFailure LoadProduct(Loaded& kernel) const {
+  MaybeFailure LoadProduct(LoadedKernel& kernel) const {
     std::string error;
     kernel.product = BoundProduct::Make(*kernel.object->product, kernel.timed.kernel.arguments,
                                         request_.threads, cores_, &error);
@@ -242,7 +232,7 @@ class Child {
 
   MaybeFailure RunPrepare() {
     note_->phase = RunPhase::kPrepare;
-    for (Loaded& kernel : kernels_) {
+    for (LoadedKernel& kernel : kernels_) {
       if (kernel.prepare == nullptr) continue;
       const double start = MonotonicSeconds();
       if (const int status = kernel.Prepare().Run(); status != 0) return NonZero(kernel, "prepare", status);
@@ -256,7 +246,7 @@ class Child {
 
   MaybeFailure WarmUp() {
     note_->phase = RunPhase::kWarmup;
-    for (Loaded& kernel : kernels_) {
+    for (LoadedKernel& kernel : kernels_) {
       bool allocates = false;
       PoisonOutputs(kernel);
       {
@@ -274,7 +264,7 @@ class Child {
     return std::nullopt;
   }
 
-  static MaybeFailure WarmUpOnce(Loaded& kernel) {
+  static MaybeFailure WarmUpOnce(LoadedKernel& kernel) {
     const double start = MonotonicSeconds();
     if (const int status = kernel.timed.kernel.Run(); status != 0)
       return NonZero(kernel, "the kernel", status);
@@ -282,14 +272,14 @@ class Child {
     return std::nullopt;
   }
 
-  static void PoisonOutputs(const Loaded& kernel) {
+  static void PoisonOutputs(const LoadedKernel& kernel) {
     for (size_t i = 0; i < kernel.buffers.size(); ++i) {
       if (kernel.object->params[i].role != KernelParam::kOutput) continue;
       FillPoison(kernel.buffers[i]->data(), kernel.buffers[i]->bytes());
     }
   }
 
-  static Failure NonZero(const Loaded& kernel, const char* what, int status) {
+  static Failure NonZero(const LoadedKernel& kernel, const char* what, int status) {
     return {RunStatus::kNonZeroStatus, absl::StrCat(kernel.name, what, " returned ", status)};
   }
 
@@ -307,7 +297,11 @@ class Child {
   MaybeFailure Time() {
     note_->phase = RunPhase::kTiming;
     std::vector<TimedKernel> timed;
-    for (size_t k = 0; k < timed_; ++k) timed.push_back(kernels_[k].timed);
+    for (size_t k = 0; k < timed_; ++k) {
+      timed.push_back(kernels_[k].timed);
+      timed[k].rotated =
+          CopyConstants(*kernels_[k].object, timed[k].kernel.arguments, request_.timing.rotated_bytes);
+    }
     TimedReference reference;
     if (request_.reference_kernel)
       reference = {kernels_.back().timed.kernel, request_.reference_kernel->seconds};
@@ -331,11 +325,21 @@ class Child {
     return std::nullopt;
   }
 
+  MaybeFailure RunProfile() {
+    if (profiled_ == nullptr) return std::nullopt;
+    const LoadedKernel& kernel = kernels_.front();
+    CallProfile profile = RunProfiled({kernel.timed.kernel.call, profiled_, kernel.timed.kernel.arguments},
+                                      request_.profile->calls, request_.profile->runs, give_up_);
+    if (profile.status != 0) return NonZero(kernel, "the kernel", profile.status);
+    result_.call_seconds = std::move(profile.call_seconds);
+    return std::nullopt;
+  }
+
   // Checks the outputs again, because a kernel may be right only the first time. Kernels that share outputs
   // write them again.
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
-    for (const Loaded& kernel : kernels_) {
+    for (const LoadedKernel& kernel : kernels_) {
       if (timed_ > 1) {
         if (const int status = kernel.timed.kernel.Run(); status != 0)
           return NonZero(kernel, "the kernel", status);
@@ -353,7 +357,7 @@ class Child {
       }
       if (stress_reference_ == nullptr) continue;
       FillStress(set, 1);
-      for (const Loaded& kernel : kernels_) {
+      for (const LoadedKernel& kernel : kernels_) {
         if (!kernel.compared) continue;
         if (const int status = kernel.timed.kernel.Run(); status != 0)
           return NonZero(kernel, "the kernel", status);
@@ -365,7 +369,7 @@ class Child {
   }
 
   void FillStress(int set, double scale) {
-    for (const Loaded& kernel : kernels_) {
+    for (const LoadedKernel& kernel : kernels_) {
       if (!kernel.compared) continue;
       for (size_t i = 0; i < kernel.buffers.size(); ++i) {
         const KernelParam& param = kernel.object->params[i];
@@ -376,7 +380,7 @@ class Child {
   }
 
   MaybeFailure WriteWide(int set) {
-    const Loaded& kernel = kernels_.front();
+    const LoadedKernel& kernel = kernels_.front();
     std::vector<std::string> outputs(kernel.buffers.size());
     for (const double scale : {1.0, 0.8, 1.25}) {
       FillStress(set, scale);
@@ -397,7 +401,7 @@ class Child {
     return std::nullopt;
   }
 
-  static MaybeFailure CompareWide(const Loaded& kernel, const char* wanted) {
+  static MaybeFailure CompareWide(const LoadedKernel& kernel, const char* wanted) {
     for (size_t i = 0; i < kernel.buffers.size(); ++i) {
       const KernelParam& param = kernel.object->params[i];
       if (param.role != KernelParam::kOutput) continue;
@@ -415,7 +419,7 @@ class Child {
     return std::nullopt;
   }
 
-  static MaybeFailure CheckTemporaries(const Loaded& kernel, const HeapGuard& guard) {
+  static MaybeFailure CheckTemporaries(const LoadedKernel& kernel, const HeapGuard& guard) {
     const int64_t bytes = guard.Violated();
     if (bytes < 0) return std::nullopt;
     return Failure{RunStatus::kGuardViolated,
@@ -423,7 +427,7 @@ class Child {
   }
 
   MaybeFailure CheckCanaries() {
-    for (const Loaded& kernel : kernels_) {
+    for (const LoadedKernel& kernel : kernels_) {
       for (size_t i = 0; i < kernel.buffers.size(); ++i) {
         if (kernel.buffers[i]->CanaryIntact()) continue;
         return Failure{RunStatus::kGuardViolated,
@@ -434,7 +438,7 @@ class Child {
     return std::nullopt;
   }
 
-  MaybeFailure CompareOutputs(const Loaded& kernel) {
+  MaybeFailure CompareOutputs(const LoadedKernel& kernel) {
     if (reference_ == nullptr || !kernel.compared) return std::nullopt;
     const char* wanted = reference_;
     for (size_t i = 0; i < kernel.buffers.size(); ++i) {
@@ -460,8 +464,9 @@ class Child {
   RunNote* note_;
   Deadline give_up_;
   size_t timed_;  // number of kernels that are timed; the reference kernel follows
-  std::vector<Loaded> kernels_;
+  std::vector<LoadedKernel> kernels_;
   std::vector<std::unique_ptr<GuardedBuffer>> buffers_;
+  void* profiled_ = nullptr;
   cpu_set_t cores_ = {};  // the cores that the threads share
   int64_t output_bytes_ = 0, param_bytes_ = 0;
   int written_ = -1, stress_written_ = -1;

@@ -32,7 +32,7 @@ struct RunFields {
       visit(value.after_runs, value.over_seconds);
     } else if constexpr (std::is_same_v<T, TimingPolicy>) {
       visit(value.warmups, value.runs, value.stop_rules, value.enough_seconds, value.target_error,
-            value.max_samples, value.max_seconds, value.retakes, value.cold_cache);
+            value.max_samples, value.max_seconds, value.retakes, value.cold_cache, value.rotated_bytes);
     } else if constexpr (std::is_same_v<T, ReferenceKernel>) {
       visit(value.kernel, value.seconds);
     } else if constexpr (std::is_same_v<T, RunLimits>) {
@@ -41,13 +41,15 @@ struct RunFields {
       visit(value.sets, value.reference, value.write_reference_to);
     } else if constexpr (std::is_same_v<T, RunRequest>) {
       visit(value.kernel, value.peers, value.data_seed, value.threads, value.timing, value.limits,
-            value.reference_kernel, value.reference, value.write_reference_to, value.stress);
+            value.reference_kernel, value.reference, value.write_reference_to, value.stress, value.profile);
+    } else if constexpr (std::is_same_v<T, ProfiledRuns>) {
+      visit(value.symbol, value.calls, value.runs);
     } else {
       static_assert(std::is_same_v<T, RunResult>);
       visit(value.status, value.detail, value.signal, value.seconds, value.quiet, value.slowdown,
             value.least_slowdown, value.retaken, value.preempted, value.peer_seconds, value.prepare_seconds,
             value.lower_bound, value.max_error, value.raw_samples, value.peer_raw_samples,
-            value.peer_preempted);
+            value.peer_preempted, value.call_seconds);
     }
   }
 };

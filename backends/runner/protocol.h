@@ -14,7 +14,7 @@
 namespace kiln {
 
 // Versions begin at 2; requests of earlier builds have none.
-inline constexpr absl::string_view kRunProtocol = "kiln-run 2\n";
+inline constexpr absl::string_view kRunProtocol = "kiln-run 3\n";
 
 std::string Encode(const RunRequest& request);
 std::string Encode(const RunResult& result);

@@ -13,6 +13,7 @@
 
 #include "absl/strings/string_view.h"
 #include "backends/runner/data.h"
+#include "backends/runner/timing_policy.h"
 
 namespace kiln {
 
@@ -78,40 +79,6 @@ struct KernelObject {
   std::vector<KernelField> fields = {};
 };
 
-// Stops timing after `after_runs` runs if the fastest took longer than `over_seconds`: more runs could not
-// make it win.
-struct StopRule {
-  int after_runs = 1;
-  double over_seconds = 0;
-};
-
-struct TimingPolicy {
-  // Untimed runs; there is always at least one, whose outputs are compared. Memory that it allocates has
-  // guards (heap_guard.h). A kernel that allocates gets one more untimed run.
-  int warmups = 1;
-  int runs = 3;  // wanted samples of each kernel, unless a rule stops it. 0: only check the outputs
-  std::vector<StopRule> stop_rules = {};
-  // Ends timing early if all samples together took this long. 0: never.
-  double enough_seconds = 0;
-  // With a reference kernel, samples are taken until `runs` samples of each kernel are quiet: the reference
-  // kernel takes at most 1.1 of its undisturbed time before and after them and after their neighbors. This is
-  // needed because sharing a core slows each kernel by a different factor, which dividing by the reference
-  // kernel's slowdown does not correct. If at least half of `runs` samples of each kernel are quiet in the
-  // end, the faster half of the quiet ones is reported, since a disturbance during a sample is not visible
-  // before or after it. Otherwise all samples are reported. With `target_error`, sampling goes on until the
-  // standard error of the reported median is at most that share of it, or until each kernel has max_samples
-  // quiet samples. Sampling ends after max_seconds in any case.
-  double target_error = 0;
-  int max_samples = 100;  // limit of reported samples, unless `runs` is larger
-  double max_seconds = 1;
-  // How many samples in all may be repeated because another process got the core of one of our threads during
-  // them. The least disturbed attempt counts. Samples of more than 10 ms are not repeated.
-  int retakes = 8;
-  // Evicts the parameters from the caches before each run. A sample is then a single run, even a very short
-  // one.
-  bool cold_cache = false;
-};
-
 // A kernel with constant work (design D12) that runs before and after each sample. The sample is divided by
 // the kernel's slowdown relative to `seconds`, which reduces the effect of varying clock rates and of others
 // that share the core. Its data are in the caches, and its results are not checked.
@@ -136,6 +103,13 @@ struct StressInputs {
   std::string write_reference_to = {};
 };
 
+// After the timing, runs a function of the kernel's shared object that computes the same and tells how long each of its
+// calls takes (ProfileDriverOf in backends/model/driver.h). Only kernels that take a table have one.
+struct ProfiledRuns {
+  std::string symbol = {};
+  int calls = 0, runs = 0;
+};
+
 struct RunRequest {
   KernelObject kernel = {};
   // Kernels that are timed in turns with `kernel` in one process: kernel, peers[0], peers[1], then backwards,
@@ -154,6 +128,7 @@ struct RunRequest {
   // is ok.
   std::string write_reference_to = {};
   StressInputs stress = {};
+  std::optional<ProfiledRuns> profile = {};  // of `kernel`
 };
 
 enum class RunStatus {
@@ -190,7 +165,8 @@ struct RunResult {
   std::vector<std::vector<double>> peer_raw_samples = {};  // with the same rounds as `raw_samples`
   std::vector<int> peer_preempted = {};                    // of each peer
   double prepare_seconds = 0;
-  bool lower_bound = false;  // a stop rule ended the timing
+  std::vector<std::vector<double>> call_seconds = {};  // of each profiled run, by call
+  bool lower_bound = false;                            // a stop rule ended the timing
   // The largest |found - wanted| / (absolute + relative * |wanted|) over all outputs; above 1 the result is
   // wrong.
   double max_error = 0;

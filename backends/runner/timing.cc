@@ -112,7 +112,8 @@ Batch WithLost(Run run) {
   return batch;
 }
 
-Batch RunBatch(const BoundKernel& kernel, int repeats) {
+template <typename Kernel>
+Batch RunBatch(Kernel& kernel, int repeats) {
   Batch batch;
   const double start = MonotonicSeconds();
   for (int i = 0; i < repeats && batch.status == 0; ++i) batch.status = kernel.Run();
@@ -120,11 +121,11 @@ Batch RunBatch(const BoundKernel& kernel, int repeats) {
   return batch;
 }
 
-int RepeatsFor(const TimedKernel& timed, const TimingPolicy& policy) {
+int RepeatsFor(TimedKernel& timed, const TimingPolicy& policy) {
   if (policy.cold_cache || timed.warm_up_seconds > kSurelyLonger) return 1;
   int repeats = 1;
   while (repeats < kMaxRepeats) {
-    const Batch batch = RunBatch(timed.kernel, repeats);
+    const Batch batch = RunBatch(timed, repeats);
     if (batch.status != 0 || batch.seconds >= kShortestSample) break;
     const double wanted = std::ceil(repeats * 1.2 * kShortestSample / std::max(batch.seconds, 1e-9));
     repeats = static_cast<int>(std::clamp(wanted, repeats * 2.0, double{kMaxRepeats}));
@@ -171,18 +172,18 @@ void Relate(double before, double after, Sample* sample) {
   sample->seconds /= sample->slowdown;
 }
 
-Sample TakeSample(const TimedKernel& timed, const TimedReference* reference, const TimingPolicy& policy,
-                  bool alone, int repeats) {
+Sample TakeSample(TimedKernel& timed, const TimedReference* reference, const TimingPolicy& policy, bool alone,
+                  int repeats) {
   Sample sample;
   const int64_t preempted = Preemptions();
   const double before = SlowdownNow(reference);
   if (policy.cold_cache) Evict(timed);
   const double filled = !alone ? kFillsCaches : reference != nullptr ? kSurelyLonger : 0;
   if (!policy.cold_cache && timed.warm_up_seconds < filled) {
-    sample.status = timed.kernel.Run();
+    sample.status = timed.Run();
     if (sample.status != 0) return sample;
   }
-  const Batch batch = WithLost([&] { return RunBatch(timed.kernel, repeats); });
+  const Batch batch = WithLost([&] { return RunBatch(timed, repeats); });
   const double after = SlowdownNow(reference);
   sample.status = batch.status;
   sample.preemptions = Preemptions() - preempted;
@@ -266,7 +267,7 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
   if (policy.runs <= 0) return outcome;
   std::vector<double> slowdowns;
   std::vector<int> repeats;
-  for (const TimedKernel& timed : *kernels) repeats.push_back(RepeatsFor(timed, policy));
+  for (TimedKernel& timed : *kernels) repeats.push_back(RepeatsFor(timed, policy));
   Samples samples(kernels->size());
   const int most = std::max(policy.runs, policy.max_samples);
   const double start = MonotonicSeconds();

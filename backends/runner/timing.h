@@ -27,11 +27,20 @@ decltype(BoundKernel::call) CallerFor(const KernelObject& kernel);
 
 struct TimedKernel {
   BoundKernel kernel;
+  // Arguments that runs use in turn instead of the kernel's own; empty: only those.
+  std::vector<std::vector<void*>> rotated;
+  size_t next = 0;                                      // of these
   std::vector<std::pair<const void*, int64_t>> memory;  // what is evicted for a cold cache: address, bytes
   double warm_up_seconds = 0;
   std::vector<double> seconds;      // receives the reported samples
   std::vector<double> raw_samples;  // receives RunResult::raw_samples
   int preempted = 0;                // samples during which another process had the core
+
+  int Run() {
+    if (rotated.empty()) return kernel.Run();
+    next = (next + 1) % rotated.size();
+    return kernel.call(kernel.function, rotated[next].data());
+  }
 };
 
 // The reference kernel (RunRequest::reference_kernel).

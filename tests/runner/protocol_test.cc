@@ -74,9 +74,9 @@ TEST(Protocol, KeepsTablesAndFieldsOfKernels) {
 
 TEST(Protocol, RefusesRequestsOfOtherVersions) {
   const std::string bytes = Encode(FullRequest());
-  ASSERT_EQ(bytes.rfind("kiln-run 2\n", 0), 0u);
+  ASSERT_EQ(bytes.rfind("kiln-run 3\n", 0), 0u);
   std::string next = bytes;
-  next[9] = '3';
+  next[9] = '4';
   RunRequest request;
   EXPECT_FALSE(Decode(next, &request));
   EXPECT_FALSE(Decode(bytes.substr(kRunProtocol.size()), &request)) << "what builds before version 2 wrote";

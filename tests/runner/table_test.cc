@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backends/runner/copies.h"
 #include "backends/workers/frames.h"
 #include "backends/workers/worker_process.h"
 #include "tests/runner/kernels.h"
@@ -102,6 +103,70 @@ TEST(Table, NeedsItsSymbol) {
   EXPECT_EQ(Name(RunOne(request)), "load_failed");
 }
 
+// Two calls, of which the second takes 20 ms.
+constexpr char kProfiled[] = R"(
+#include <time.h>
+int f(void* const* p) { ((float*)p[99])[0] = 0; return 0; }
+int f_profiled(void* const* p) {
+  struct timespec* stamps = p[100];
+  clock_gettime(CLOCK_MONOTONIC, &stamps[0]);
+  clock_gettime(CLOCK_MONOTONIC, &stamps[1]);
+  do clock_gettime(CLOCK_MONOTONIC, &stamps[2]);
+  while ((stamps[2].tv_sec - stamps[1].tv_sec) * 1000000000 + stamps[2].tv_nsec - stamps[1].tv_nsec < 20000000);
+  return 0;
+})";
+
+TEST(Profile, HasTheTimeOfEachCallInEachRun) {
+  RunRequest request = Table(kProfiled);
+  request.timing.runs = 1;
+  request.profile = {.symbol = "f_profiled", .calls = 2, .runs = 3};
+  const RunResult result = RunOne(request);
+  ASSERT_EQ(Name(result), "ok") << result.detail;
+  ASSERT_EQ(result.call_seconds.size(), 3u);
+  for (const std::vector<double>& run : result.call_seconds) {
+    ASSERT_EQ(run.size(), 2u);
+    EXPECT_GE(run[0], 0);
+    EXPECT_GE(run[1], 0.02);
+  }
+
+  request.profile->symbol = "none";
+  EXPECT_EQ(RunOne(request).detail, "the shared object has no symbol 'none'");
+}
+
+// Fails where a constant has the same address in two runs, one after the other, once they are timed.
+TEST(InModel, TimedRunsReadCopiesOfConstantsInTurn) {
+  RunRequest request = Request(R"(
+static const float* last;
+static int same, runs;
+int f(const float* x, float* y) {
+  same += x == last;
+  last = x;
+  for (int i = 0; i < 1000; ++i) y[i] = 2 * x[i];
+  return ++runs > 4 && same > 3;
+})",
+                               1000);
+  request.kernel.params[0].role = KernelParam::kConstant;
+  request.timing.runs = 5;
+  EXPECT_EQ(Name(RunOne(request)), "non_zero_status");
+  request.timing.rotated_bytes = 20000;
+  const RunResult result = RunOne(request);
+  EXPECT_EQ(Name(result), "ok") << result.detail;
+  EXPECT_EQ(result.seconds.size(), 5u);
+}
+
+TEST(InModel, CopiesFillTheBytesThatTheKernelReads) {
+  KernelObject kernel;
+  kernel.params = {{.dtype = "f32", .elements = 100},
+                   {.dtype = "f32", .elements = 250, .role = KernelParam::kConstant}};
+  EXPECT_EQ(CopiesOfConstants(kernel, 0), 1);
+  EXPECT_EQ(CopiesOfConstants(kernel, 10000), 10);
+  EXPECT_EQ(CopiesOfConstants(kernel, int64_t{1} << 40), 1024);
+  kernel.params.push_back({.dtype = "f32", .elements = 1250, .role = KernelParam::kPrepared});
+  EXPECT_EQ(CopiesOfConstants(kernel, 10000), 2);
+  kernel.params[1].role = kernel.params[2].role = KernelParam::kInput;
+  EXPECT_EQ(CopiesOfConstants(kernel, 10000), 1);
+}
+
 TEST(Kernel, OfManyParametersNeedsATable) {
   RunRequest request = Table(kSum);
   request.kernel.takes_table = false;
@@ -123,7 +188,7 @@ TEST(Runner, SaysThatARequestIsOfAnotherVersion) {
   ASSERT_TRUE(runner.Start(&remark).ok());
   const auto answer = runner.Ask("kiln-run 1\n...", 10);
   ASSERT_EQ(answer.status, FrameStatus::kOk);
-  EXPECT_THAT(answer.bytes, HasSubstr("the request is not \"kiln-run 2\": kiln and kiln-runner come from "
+  EXPECT_THAT(answer.bytes, HasSubstr("the request is not \"kiln-run 3\": kiln and kiln-runner come from "
                                       "different builds"));
 }
 

@@ -1,0 +1,35 @@
+// A kernel in the process that runs it, and why a step with it failed. Private to child.cc.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/runner/library_product.h"
+#include "backends/runner/runner.h"
+#include "backends/runner/timing.h"
+#include "backends/workers/guard.h"
+
+namespace kiln {
+
+struct Failure {
+  RunStatus status = RunStatus::kLoadFailed;
+  std::string detail;
+};
+using MaybeFailure = std::optional<Failure>;
+
+struct LoadedKernel {
+  const KernelObject* object = nullptr;
+  std::string name;      // prefix of messages: empty, or the number of the peer
+  bool compared = true;  // whether its outputs are compared with the reference
+  int file = -1;
+  std::vector<GuardedBuffer*> buffers;
+  TimedKernel timed;
+  void* prepare = nullptr;
+  std::unique_ptr<BoundProduct> product;
+
+  BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
+};
+
+}  // namespace kiln

@@ -81,28 +81,41 @@ absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, 
 
 absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
                                        const std::string& name, BuilderPool& builders,
-                                       const ModelBuildOptions& options, absl::string_view metadata) {
-  Driver driver = DriverOf(model, plan, tasks.code, name, metadata, options.counts_calls);
-  BuildRequest request = RequestFor(options);
-  request.module = driver.module;
-  request.entries = driver.entries;
-  const BuildResult built = builders.Submit(std::move(request)).get();
-  if (!built.ok()) return ErrorOf(built, absl::StrCat("the driver of ", name));
+                                       const ModelBuildOptions& options, const LibraryTexts& texts) {
+  Driver driver = DriverOf(model, plan, tasks.code, name, texts.metadata, options.counts_calls);
+  Driver profile;
+  const auto submit = [&](const Driver& written) {
+    BuildRequest request = RequestFor(options);
+    request.module = written.module;
+    request.entries = written.entries;
+    return builders.Submit(std::move(request));
+  };
+  const bool shared = options.triple.empty(), profiles = shared && !texts.calls.empty();
+  if (profiles) profile = ProfileDriverOf(model, plan, tasks.code, name, texts.calls);
+  std::vector<std::shared_future<BuildResult>> submitted;
+  submitted.push_back(submit(driver));
+  if (profiles) submitted.push_back(submit(profile));
+  std::vector<std::string> drivers;
+  for (const std::shared_future<BuildResult>& future : submitted) {
+    const BuildResult& built = future.get();
+    if (!built.ok()) return ErrorOf(built, absl::StrCat("the driver of ", name));
+    drivers.push_back(built.outputs[0]);
+  }
   ModelLibrary library{.driver = std::move(driver.module), .entries = std::move(driver.entries)};
   library.takes_threads = absl::c_any_of(tasks.code, [](const TaskCode& task) { return task.takes_threads; });
-  std::vector<std::pair<std::string, std::string>> members = {{absl::StrCat(name, ".o"), built.outputs[0]}};
-  std::vector<std::string> objects = {built.outputs[0]};
-  for (size_t t = 0; t < tasks.objects.size(); ++t) {
+  std::vector<std::pair<std::string, std::string>> members = {{absl::StrCat(name, ".o"), drivers[0]}};
+  for (size_t t = 0; t < tasks.objects.size(); ++t)
     members.emplace_back(absl::StrCat(tasks.code[t].symbol, ".o"), tasks.objects[t]);
-    objects.push_back(tasks.objects[t]);
-  }
   auto archive = Archive(members);
   if (!archive.ok()) return archive.status();
   library.archive = *std::move(archive);
-  if (!options.triple.empty()) return library;
+  if (!shared) return library;
+  std::vector<std::string> objects = std::move(drivers), exports = library.entries;
+  objects.insert(objects.end(), tasks.objects.begin(), tasks.objects.end());
   if (library.takes_threads) objects.push_back(PoolObject());
-  std::vector<std::string> exports = library.entries;
-  if (!metadata.empty()) exports.push_back(absl::StrCat(name, "_metadata"));
+  exports.insert(exports.end(), profile.entries.begin(), profile.entries.end());
+  if (!texts.metadata.empty()) exports.push_back(absl::StrCat(name, "_metadata"));
+  if (profiles) exports.push_back(absl::StrCat(name, "_profile_calls"));
   auto linked = LinkShared(objects, {.exports = std::move(exports), .stays_loaded = library.takes_threads});
   if (!linked.ok()) return linked.status();
   library.shared_object = *std::move(linked);

@@ -54,10 +54,14 @@ struct ModelLibrary {
 absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
                                          BuilderPool& builders, const ModelBuildOptions& options = {});
 
-// Compiles the driver of the plan and links everything. `metadata`: see DriverOf. Errors as above.
+// The texts that a library exports; empty: none. A shared library has NAME_profile_by_table only with `calls`.
+struct LibraryTexts {
+  std::string metadata = {}, calls = {};  // see DriverOf and ProfileDriverOf
+};
+
+// Compiles the driver of the plan and links everything. Errors as above.
 absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
                                        const std::string& name, BuilderPool& builders,
-                                       const ModelBuildOptions& options = {},
-                                       absl::string_view metadata = "");
+                                       const ModelBuildOptions& options = {}, const LibraryTexts& texts = {});
 
 }  // namespace kiln

@@ -14,6 +14,7 @@ namespace {
 using Area = Location::Area;
 
 constexpr char kPointer[] = "!llvm.ptr";
+constexpr int64_t kTimespecBytes = 16;  // with 64-bit time, as 64-bit Linux has
 
 std::string Repeated(absl::string_view text, size_t times) {
   return absl::StrJoin(std::vector<absl::string_view>(times, text), ", ");
@@ -91,6 +92,12 @@ class Function {
                     " : i64, !llvm.ptr\n");
   }
 
+  // Writes the time as the timespec number `index` of the array.
+  void Stamp(const std::string& array, size_t index) {
+    const std::string place = At(array, static_cast<int64_t>(index) * kTimespecBytes);
+    Make("llvm.call @clock_gettime(%one, ", place, ") : (i32, !llvm.ptr) -> i32");
+  }
+
   // Returns from the function with 1 unless the status is 0.
   void Require(const std::string& status) {
     const std::string fails = Make("llvm.icmp \"ne\" ", status, ", %zero : i32");
@@ -135,12 +142,31 @@ class Writer {
 
   Driver Write(absl::string_view metadata) {
     text_ = "module {\n";
-    if (!metadata.empty()) WriteMetadata(metadata);
+    if (!metadata.empty()) WriteText("_metadata", metadata);
     Declare();
     WriteRun();
     WritePrepare();
     if (TakesThreads()) WriteSetThreads();
     WriteByTable();
+    text_ += "}\n";
+    return {std::move(text_), std::move(entries_)};
+  }
+
+  Driver WriteProfile(absl::string_view calls) {
+    text_ = "module {\n";
+    WriteText("_profile_calls", calls);
+    text_ += "  llvm.func @clock_gettime(i32, !llvm.ptr) -> i32\n";
+    Declare();
+    Function run = Begin("_profile_by_table", {"%table"});
+    const size_t count = p_.parameters.size();
+    std::map<Id, std::string> names;
+    for (size_t i = 0; i < count; ++i) {
+      if (!IsConstant(p_.parameters[i])) names[p_.parameters[i]] = run.Entry("%table", i);
+    }
+    const std::string weights = run.Entry("%table", count), arena = run.Entry("%table", count + 1);
+    const std::string stamps = run.Entry("%table", count + 2);
+    WriteCalls(run, names, weights, arena, stamps);
+    run.End();
     text_ += "}\n";
     return {std::move(text_), std::move(entries_)};
   }
@@ -163,9 +189,9 @@ class Writer {
     return function;
   }
 
-  void WriteMetadata(absl::string_view metadata) {
-    absl::StrAppend(&text_, "  llvm.mlir.global external constant @", name_, "_metadata(\"");
-    for (const char c : metadata)
+  void WriteText(absl::string_view suffix, absl::string_view text) {
+    absl::StrAppend(&text_, "  llvm.mlir.global external constant @", name_, suffix, "(\"");
+    for (const char c : text)
       absl::StrAppend(&text_, "\\", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad2));
     text_ += "\\00\") {addr_space = 0 : i32}\n";
   }
@@ -195,6 +221,15 @@ class Writer {
     parameters.emplace_back("%arena");
     if (counts_calls_) parameters.emplace_back("%steps");
     Function run = Begin("", parameters);
+    WriteCalls(run, names, "%weights", "%arena", "");
+    run.End();
+  }
+
+  // The calls of the run phase. `names` has the parameters, `stamps` an array for times, or is empty.
+  void WriteCalls(Function& run, const std::map<Id, std::string>& names, const std::string& weights,
+                  const std::string& arena, const std::string& stamps) {
+    size_t stamp = 0;
+    if (!stamps.empty()) run.Stamp(stamps, stamp++);
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
       const ModelCall& call = plan_.calls[c];
       if (call.prepares) continue;
@@ -204,16 +239,16 @@ class Writer {
         const Location& at = plan_.buffers[call.buffers[i]];
         const bool absent = at.area == Area::kNone || call.read_by_prepare[i];
         arguments.push_back(absent                        ? "%null"
-                            : at.area == Area::kParameter ? names[call.buffers[i]]
-                            : at.area == Area::kWeights   ? run.At("%weights", at.offset)
-                                                          : run.At("%arena", at.offset));
+                            : at.area == Area::kParameter ? names.at(call.buffers[i])
+                            : at.area == Area::kWeights   ? run.At(weights, at.offset)
+                                                          : run.At(arena, at.offset));
       }
-      for (const Location& at : call.prepared) arguments.push_back(run.At("%weights", at.offset));
-      for (const Location& at : call.workspaces) arguments.push_back(run.At("%arena", at.offset));
+      for (const Location& at : call.prepared) arguments.push_back(run.At(weights, at.offset));
+      for (const Location& at : call.workspaces) arguments.push_back(run.At(arena, at.offset));
       const std::string status = run.Call(tasks_[call.task].symbol, arguments);
+      if (!stamps.empty()) run.Stamp(stamps, stamp++);
       if (tasks_[call.task].has_status) run.Require(status);
     }
-    run.End();
   }
 
   void WritePrepare() {
@@ -297,6 +332,11 @@ class Writer {
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
                 const std::string& name, absl::string_view metadata, bool counts_calls) {
   return Writer(model, plan, tasks, name, counts_calls).Write(metadata);
+}
+
+Driver ProfileDriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
+                       const std::string& name, absl::string_view calls) {
+  return Writer(model, plan, tasks, name, /*counts_calls=*/false).WriteProfile(calls);
 }
 
 }  // namespace kiln

@@ -41,4 +41,15 @@ struct Driver {
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
                 const std::string& name, absl::string_view metadata = "", bool counts_calls = false);
 
+// A module of its own, for shared libraries alone, which says how long each call takes. The driver above pays nothing
+// for it.
+//
+//   int NAME_profile_by_table(void* const* table)
+//
+// The table is that of NAME_by_table, and one pointer more: to a timespec for the time before the first call and one
+// for the time after each call of the run phase (CLOCK_MONOTONIC). `calls` is the text of the exported
+// `const char NAME_profile_calls[]`.
+Driver ProfileDriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
+                       const std::string& name, absl::string_view calls = "");
+
 }  // namespace kiln

@@ -43,6 +43,7 @@ constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // how long to
 constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
 constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
 constexpr double kDisturbed = 1.1;
+constexpr int64_t kCachesOfConstants = 2;  // last caches that all copies of constants fill
 
 int64_t HalfOfMemory() { return int64_t{sysconf(_SC_PHYS_PAGES)} / 2 * sysconf(_SC_PAGESIZE); }
 
@@ -282,6 +283,7 @@ class CpuMeasurer::Impl {
     run.timing.max_seconds = kQuickSeconds;
     run.threads = target_.cores;
     run.timing.cold_cache = options_.cold_cache;
+    if (options_.in_model) run.timing.rotated_bytes = kCachesOfConstants * target_.l3_bytes;
     run.reference_kernel = reference_kernel_;
     run.reference = candidate.reference->file;
     run.stress = candidate.reference->stress;
@@ -434,6 +436,7 @@ class CpuMeasurer::Impl {
             .contract = options_.contract,
             .reassociated = Reassociates(*candidate.request->scheduled),
             .cold = options_.cold_cache,
+            .in_model = options_.in_model,
             .relative = reference_kernel_.has_value(),
             .spot_checked = candidate.reference->file.empty(),
             .uninterpreted = !candidate.reference->interpreted,

@@ -138,11 +138,11 @@ class MemoryStore : public Store {
   }
 
   absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only,
-                                                bool cold) override {
+                                                Caches caches) override {
     BestOfRuns runs;
     for (const RecordRow& record : all_.records) {
       if (record.workload != workload || record.target != target || !CanBeBest(record)) continue;
-      if ((!verified_only || record.verified) && record.flags.cold == cold) runs.Offer(record);
+      if ((!verified_only || record.verified) && record.flags.caches() == caches) runs.Offer(record);
     }
     if (runs.Best() == 0) return std::nullopt;
     return all_.records[runs.Best() - 1];
@@ -153,8 +153,8 @@ class MemoryStore : public Store {
     for (const RecordRow& record : all_.records) pairs.emplace(record.workload, record.target);
     std::vector<RecordEntry> entries;
     for (const auto& [workload, target] : pairs) {
-      for (const bool cold : {false, true}) {
-        const std::optional<RecordRow> best = *Best(workload, target, verified_only, cold);
+      for (const Caches caches : kAllCaches) {
+        const std::optional<RecordRow> best = *Best(workload, target, verified_only, caches);
         if (best) entries.push_back(*Get(best->id));
       }
     }

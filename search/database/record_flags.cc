@@ -23,6 +23,7 @@ constexpr Word kWords[] = {
     {.name = "contract", .flag = &F::contract},
     {.name = "reassociated", .flag = &F::reassociated},
     {.name = "cold-cache", .flag = &F::cold},
+    {.name = "in-model", .flag = &F::in_model},
     {.name = "relative", .flag = &F::relative},
     {.name = "spot-checked", .flag = &F::spot_checked},
     {.name = "uninterpreted", .flag = &F::uninterpreted},

@@ -16,11 +16,17 @@
 
 namespace kiln {
 
+// What the caches hold when a timed run begins: all that it reads; nothing; its inputs, but not its constants, as within
+// a model. Times of different kinds are not comparable.
+enum class Caches { kWarm, kCold, kInModel };
+inline constexpr Caches kAllCaches[] = {Caches::kWarm, Caches::kCold, Caches::kInModel};
+
 struct RecordFlags {
   int threads = 0;             // threads that it ran on; 0 in a number means unknown
   bool contract = false;       // multiply and add may be fused; formerly spelled "contraction"
   bool reassociated = false;   // sums reordered
   bool cold = false;           // "cold-cache": run with cold caches; not comparable with warm times
+  bool in_model = false;       // "in-model": run with its constants out of the caches; not comparable either
   bool relative = false;       // divided by the slowdown of a reference kernel
   bool spot_checked = false;   // only chosen elements of the outputs were compared
   bool uninterpreted = false;  // the interpreter did not check the original
@@ -38,6 +44,7 @@ struct RecordFlags {
   Policies policies = {};  // "without=NAMES": those that were switched off
   std::vector<std::string> unknown = {};
 
+  Caches caches() const { return cold ? Caches::kCold : in_model ? Caches::kInModel : Caches::kWarm; }
   static RecordFlags Parse(absl::string_view text);
   std::string Print() const;  // words in the order of the fields above
   bool operator==(const RecordFlags&) const = default;

@@ -212,7 +212,7 @@ class SqliteStore : public Store {
   }
 
   absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target, bool verified_only,
-                                                bool cold) override {
+                                                Caches caches) override {
     Query query(*db_,
                 "SELECT id, run, flags, samples FROM record WHERE workload = ? AND target = ? AND status = "
                 "? AND lower_bound = 0 AND verified >= ? ORDER BY id",
@@ -224,7 +224,7 @@ class SqliteStore : public Store {
       candidate.run = query.Int(1);
       candidate.flags = RecordFlags::Parse(query.Text(2));
       candidate.samples = UnpackSamples(query.Text(3));
-      if (!candidate.samples.empty() && candidate.flags.cold == cold) runs.Offer(candidate);
+      if (!candidate.samples.empty() && candidate.flags.caches() == caches) runs.Offer(candidate);
     }
     if (!query.status().ok()) return query.status();
     if (runs.Best() == 0) return std::nullopt;
@@ -239,8 +239,8 @@ class SqliteStore : public Store {
     std::vector<RecordEntry> entries;
     Query pairs(*db_, "SELECT DISTINCT workload, target FROM record ORDER BY workload, target");
     while (pairs.Next()) {
-      for (const bool cold : {false, true}) {
-        const auto best = Best(pairs.Int(0), pairs.Int(1), verified_only, cold);
+      for (const Caches caches : kAllCaches) {
+        const auto best = Best(pairs.Int(0), pairs.Int(1), verified_only, caches);
         if (!best.ok()) return best.status();
         if (!best->has_value()) continue;
         auto entry = Get((*best)->id);

@@ -94,12 +94,13 @@ class Store {
                                                          std::optional<RowId> run = std::nullopt) = 0;
   // Returns the record with the smallest Seconds among those that CanBeBest (and are verified, if asked);
   // ties go to the smaller id. If a run has such records from a race, only these count. Returns only records
-  // with cold caches if `cold`, else only those without. All other flags compete: a caller that must not mix
-  // them selects from Records.
+  // that were timed with such caches. All other flags compete: a caller that must not mix them selects from
+  // Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
-                                                        bool verified_only = false, bool cold = false) = 0;
-  // Returns the best record of every workload and target that has one, in the order of their ids. For each,
-  // the one with cold caches comes last.
+                                                        bool verified_only = false,
+                                                        Caches caches = Caches::kWarm) = 0;
+  // Returns the best record of every workload and target that has one, in the order of their ids; for each, one
+  // for each kind of caches, in their order.
   virtual absl::StatusOr<std::vector<RecordEntry>> BestAll(bool verified_only = false) = 0;
   virtual absl::StatusOr<RecordEntry> Get(RowId record) = 0;
 

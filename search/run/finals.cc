@@ -184,7 +184,7 @@ double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
   if (!records.ok()) return 0;
   double seconds = 0;
   for (const RecordRow& row : *records) {
-    const bool same = row.program_hash == raced.program_hash && row.flags.cold == raced.flags.cold;
+    const bool same = row.program_hash == raced.program_hash && row.flags.caches() == raced.flags.caches();
     if (same && !row.flags.race && CanBeBest(row)) seconds = Seconds(row);
   }
   return seconds;
@@ -192,9 +192,12 @@ double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
 
 absl::StatusOr<std::vector<TuneResult>> Tuner::Results(bool interrupted) {
   std::vector<TuneResult> results;
+  const std::vector<double> gains = MinuteGains();
   for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
     const Task& task = tasks_[t];
     TuneResult result;
+    result.in_place = task.in_place;
+    result.minute_gain = gains[static_cast<size_t>(t)];
     result.name = task.tuned->name;
     result.latency = std::numeric_limits<double>::infinity();
     result.trials = task.trials;

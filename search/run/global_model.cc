@@ -24,10 +24,10 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   std::map<RowId, const TargetRow*> targets;
   for (const WorkloadRow& row : contents.workloads) workloads[row.id] = &row;
   for (const TargetRow& row : contents.targets) targets[row.id] = &row;
-  std::map<std::tuple<RowId, RowId, bool>, int> numbers;
+  std::map<std::tuple<RowId, RowId, Caches>, int> numbers;
   std::vector<Task> tasks;
   for (const RecordRow& record : contents.records) {
-    if (!numbers.try_emplace({record.workload, record.target, record.flags.cold}, tasks.size()).second)
+    if (!numbers.try_emplace({record.workload, record.target, record.flags.caches()}, tasks.size()).second)
       continue;
     absl::StatusOr<Program> program = ParseProgram(workloads.at(record.workload)->program);
     if (!program.ok()) return program.status();
@@ -41,7 +41,7 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   MeasuredHistory history(global.tasks);
   for (const RecordRow& record : contents.records) {
     if (record.flags.race) continue;
-    const int task = numbers.at({record.workload, record.target, record.flags.cold});
+    const int task = numbers.at({record.workload, record.target, record.flags.caches()});
     const auto& [program, target] = tasks[task];
     const absl::StatusOr<Trace> trace = ParseTrace(record.trace);
     const auto replayed = trace.ok() ? Replay(*trace, program, target, {.snapshots = false}) : trace.status();

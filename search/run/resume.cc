@@ -72,7 +72,8 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     for (RecordRow record : *records) {
       if (resumed && record.run == run_) {
         own.push_back(std::move(record));
-      } else if (record.id <= task.known_records && record.flags.cold == options_.cold) {
+      } else if (record.id <= task.known_records && record.flags.cold == options_.cold &&
+                 record.flags.in_model == options_.in_model) {
         record.task = static_cast<int>(t);
         earlier.push_back(std::move(record));
       }
@@ -91,6 +92,8 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   trained_ = state.trained;
   informed_ = informed_ || trained_;
   raced_ = state.raced;
+  whole_trials_ = state.whole_trials;
+  whole_seconds_ = state.whole_seconds;
   if (trained_) {
     const absl::Status loaded = model_->Load(state.model);
     if (!loaded.ok()) return loaded;
@@ -126,6 +129,8 @@ absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
     const TaskRunState& saved = state.tasks[t];
     tasks_[t].round = saved.round;
     tasks_[t].exhausted = saved.exhausted;
+    tasks_[t].in_place = saved.in_place;
+    tasks_[t].slower = saved.slower;
     if (!tasks_[t].failed.empty()) continue;
     Strategy& strategy = *tasks_[t].strategy;
     // A strategy that failed to start has saved no state. Start fails again.
@@ -142,12 +147,15 @@ absl::StatusOr<RunState> Tuner::StateNow() const {
   RunState state;
   for (const Task& task : tasks_) {
     state.tasks.push_back({task.round, task.exhausted, task.known_records,
-                           task.strategy != nullptr ? task.strategy->Save() : StrategyState()});
+                           task.strategy != nullptr ? task.strategy->Save() : StrategyState(), task.in_place,
+                           task.slower});
   }
   state.last_task = last_task_;
   state.seconds = Elapsed();
   state.trained = trained_;
   state.raced = raced_;
+  state.whole_trials = whole_trials_;
+  state.whole_seconds = whole_seconds_;
   if (!trained_) return state;
   absl::StatusOr<std::string> model = model_->Save();
   if (!model.ok()) return model.status();

@@ -71,6 +71,8 @@ Json CostsJson(const CostTable& costs) {
 Json AllOptionsJson(const TuneOptions& options) {
   Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;
+  if (options.in_model) json["in-model"] = true;
+  if (options.in_place) json["in-place"] = true;
   const double share = options.search.other_sketch_share;
   if (share != StrategyOptions{}.other_sketch_share) json["other-sketch-share"] = share;
   const FinalsOptions& f = options.finals;

@@ -31,9 +31,11 @@ Candidate ToCandidate(const Json& json) {
 Json ToJson(const TaskRunState& task) {
   Json chains = Json::array();
   for (const Candidate& chain : task.strategy.chains) chains.push_back(ToJson(chain));
-  return {{"round", task.round},         {"exhausted", task.exhausted},
-          {"known", task.known_records}, {"temperature", task.strategy.temperature},
-          {"chains", std::move(chains)}, {"next", task.strategy.next}};
+  Json json = {{"round", task.round},         {"exhausted", task.exhausted},
+               {"known", task.known_records}, {"temperature", task.strategy.temperature},
+               {"chains", std::move(chains)}, {"next", task.strategy.next}};
+  if (task.in_place > 0) json["in_place"] = {task.in_place, task.slower};
+  return json;
 }
 
 TaskRunState ToTask(const Json& json) {
@@ -43,6 +45,10 @@ TaskRunState ToTask(const Json& json) {
   task.known_records = json.at("known").get<int64_t>();
   task.strategy.temperature = json.at("temperature").get<double>();
   task.strategy.next = json.at("next").get<int64_t>();
+  if (json.contains("in_place")) {
+    task.in_place = json["in_place"].at(0).get<double>();
+    task.slower = json["in_place"].at(1).get<double>();
+  }
   for (const Json& chain : json.at("chains")) task.strategy.chains.push_back(ToCandidate(chain));
   return task;
 }
@@ -52,13 +58,14 @@ TaskRunState ToTask(const Json& json) {
 std::string Serialize(const RunState& state) {
   Json tasks = Json::array();
   for (const TaskRunState& task : state.tasks) tasks.push_back(ToJson(task));
-  const Json json = {{"version", kVersion},
-                     {"tasks", std::move(tasks)},
-                     {"last", state.last_task},
-                     {"seconds", state.seconds},
-                     {"trained", state.trained},
-                     {"raced", state.raced},
-                     {"model", Json::binary({state.model.begin(), state.model.end()})}};
+  Json json = {{"version", kVersion},
+               {"tasks", std::move(tasks)},
+               {"last", state.last_task},
+               {"seconds", state.seconds},
+               {"trained", state.trained},
+               {"raced", state.raced},
+               {"model", Json::binary({state.model.begin(), state.model.end()})}};
+  if (state.whole_trials > 0) json["whole"] = {state.whole_trials, state.whole_seconds};
   std::string bytes;
   Json::to_cbor(json, bytes);
   return bytes;
@@ -74,6 +81,10 @@ absl::StatusOr<RunState> ParseRunState(absl::string_view bytes) try {
   state.seconds = json.at("seconds").get<double>();
   state.trained = json.at("trained").get<bool>();
   state.raced = json.at("raced").get<bool>();
+  if (json.contains("whole")) {
+    state.whole_trials = json["whole"].at(0).get<int>();
+    state.whole_seconds = json["whole"].at(1).get<double>();
+  }
   const auto& model = json.at("model").get_binary();
   state.model.assign(model.begin(), model.end());
   return state;

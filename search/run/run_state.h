@@ -18,6 +18,7 @@ struct TaskRunState {
   bool exhausted = false;
   int64_t known_records = 0;  // records with greater ids belong to this run
   StrategyState strategy;
+  double in_place = 0, slower = 1;  // of the last run of the whole (Tuner::RunWhole)
 };
 
 struct RunState {
@@ -26,7 +27,9 @@ struct RunState {
   double seconds = 0;    // spent so far
   bool trained = false;  // whether the model has learned anything
   bool raced = false;
-  std::string model;  // bytes of CostModel::Save; empty if not trained
+  int whole_trials = 0;      // of all tasks when the whole last ran; 0: it never did
+  double whole_seconds = 0;  // that runs of the whole took
+  std::string model;         // bytes of CostModel::Save; empty if not trained
 };
 
 std::string Serialize(const RunState& state);

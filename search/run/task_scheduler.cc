@@ -42,6 +42,30 @@ double ExpectedGain(const TaskStanding& task, double rate) {
   return task.weight * (kPast * past + (1 - kPast) * future);
 }
 
+std::vector<double> GainOfMoreRounds(absl::Span<const TaskStanding> tasks, int rounds) {
+  std::vector<double> doubling, counts;  // weighted gain of the last doubling, and rounds, by task
+  for (const TaskStanding& task : tasks) {
+    const size_t n = task.best.size();
+    const double half = n < 2 ? 0 : task.best[(n - 1) / 2];
+    const bool known = n >= 2 && !task.ended && std::isfinite(half);
+    doubling.push_back(known ? task.weight * (half - task.best.back()) : 0);
+    counts.push_back(static_cast<double>(n));
+  }
+  std::vector<double> gains(tasks.size());
+  if (tasks.empty()) return gains;
+  const auto next = [&](size_t t) {
+    return doubling[t] > 0 ? doubling[t] * std::log2(1 + 1 / counts[t]) : 0;
+  };
+  for (int round = 0; round < rounds; ++round) {
+    size_t most = 0;
+    for (size_t t = 1; t < tasks.size(); ++t)
+      if (next(t) > next(most)) most = t;
+    gains[most] += next(most);
+    ++counts[most];
+  }
+  return gains;
+}
+
 std::optional<int> NextTask(Scheduling scheduling, absl::Span<const TaskStanding> tasks, int last) {
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (!tasks[i].ended && tasks[i].best.empty()) return static_cast<int>(i);

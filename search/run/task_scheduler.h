@@ -18,7 +18,8 @@ namespace kiln {
 enum class Scheduling { kGradient, kRoundRobin };
 
 struct TaskStanding {
-  double weight = 1;              // number of occurrences in the model
+  // Number of occurrences in the model, times how many times as long one takes there as alone, if that is known.
+  double weight = 1;
   double flops = 0;               // 0: not known
   std::vector<double> best = {};  // seconds after each of its rounds; infinity if nothing ran yet
   bool ended = false;
@@ -27,6 +28,11 @@ struct TaskStanding {
 // Returns the weighted seconds that a round of this task is expected to gain. `rate` is the highest FLOP
 // rate that any task has reached, 0 if unknown. A task is expected to be able to come near it.
 double ExpectedGain(const TaskStanding& task, double rate);
+
+// Returns the weighted seconds that this many more rounds are expected to gain, for each task, if each round goes to the
+// task that gains most. Past gains are continued: a task gains as much by each doubling of its rounds as by the last
+// one. Tasks without two rounds, and those that have ended, count as 0.
+std::vector<double> GainOfMoreRounds(absl::Span<const TaskStanding> tasks, int rounds);
 
 // Returns the task for the next round; none if all have ended. `last` is the task that had the last round,
 // or -1.

@@ -39,6 +39,7 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
     if (!task) break;
     last_task_ = *task;
     status = Round(*task);
+    if (status.ok()) status = RunWhole();
   }
   if (status.ok() && TotalTrials() == 0) status = SomeTaskIsLeft();
   if (status.ok()) status = RaceAndFinish();
@@ -136,13 +137,18 @@ absl::Status Tuner::TakeStart(const Trace& trace) {
       absl::StrCat("a trace to start from fits none of the tasks: ", why.message()));
 }
 
-std::optional<int> Tuner::NextTask() const {
+std::vector<TaskStanding> Tuner::Standings() const {
   std::vector<TaskStanding> standings;
   for (size_t t = 0; t < tasks_.size(); ++t) {
     const TuneTask& task = tasks_in_[t];
-    standings.push_back({task.weight, task.flops, tasks_[t].best, !Ended(static_cast<int>(t)).empty()});
+    standings.push_back(
+        {task.weight * tasks_[t].slower, task.flops, tasks_[t].best, !Ended(static_cast<int>(t)).empty()});
   }
-  return kiln::NextTask(options_.scheduling, standings, last_task_);
+  return standings;
+}
+
+std::optional<int> Tuner::NextTask() const {
+  return kiln::NextTask(options_.scheduling, Standings(), last_task_);
 }
 
 absl::string_view Tuner::Ended(int task) const {

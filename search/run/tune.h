@@ -103,6 +103,16 @@ struct FinalsOptions {
   bool operator==(const FinalsOptions&) const = default;
 };
 
+// A task of a model, and its fastest program so far.
+struct PlacedTask {
+  const Program* original = nullptr;
+  const Program* scheduled = nullptr;  // null if nothing ran yet
+};
+
+// Runs a whole model with these programs. Returns how long one execution of each task takes within it, in seconds; 0 if
+// unknown.
+using RunInPlace = std::function<absl::StatusOr<std::vector<double>>(absl::Span<const PlacedTask>)>;
+
 struct TuneOptions {
   int trials = 1000;
   double seconds = 0;  // 0: no limit
@@ -116,12 +126,17 @@ struct TuneOptions {
   // Traces to measure first, for each task whose program they fit. A trace of a new sketch adds that sketch.
   std::vector<Trace> start = {};
   Scheduling scheduling = Scheduling::kGradient;
+  // Runs the whole after the first rounds, and again whenever the trials have doubled. The scheduler then weighs a task by
+  // its time within the whole. In a run with a time limit, such runs take at most a tenth of the time that has passed.
+  // An error is ignored, but for kCancelled.
+  RunInPlace in_place = nullptr;
   EnumerateOptions sketches = {};
   int finalists = 3;  // programs that race at the end, plus as many that the model prefers; 0: no race
   FinalsOptions finals = {};
   int threads = 1;
-  bool cold = false;    // the measurer times with cold caches; only records of cold runs then count as known
-  std::string command;  // what the user typed; stored with the run and part of its identity
+  bool cold = false;  // the measurer times with cold caches; only records of cold runs then count as known
+  bool in_model = false;  // so for constants out of the caches (Caches::kInModel)
+  std::string command;    // what the user typed; stored with the run and part of its identity
   std::string llvm_version;
   FeatureKind features = FeatureKind::kAnsor;  // what the model sees
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
@@ -146,6 +161,9 @@ struct TuneResult {
   RowId record = 0;     // 0 if nothing ran
   RowId run = 0;        // id of the run in the store; its rounds tell the course of the search
   int trials = 0;
+  double in_place = 0;  // seconds of one execution within the whole when it last ran there; 0 if unknown
+  double minute_gain =
+      0;  // seconds of the whole that a further minute of the search is expected to gain by this task
   std::map<std::string, int> failures;
   bool interrupted = false;
   // Why the task ended before the budget was spent: "exhausted", "roofline", "gain" or "failed"; else empty.

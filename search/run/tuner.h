@@ -45,7 +45,9 @@ struct Task {
   std::vector<int> trials_by_round;  // trials of this run up to and including each round
   RowId known_records = 0;
   std::map<std::string, int> failures;
-  std::string failed;  // why the task cannot be searched; empty if it can
+  std::string failed;   // why the task cannot be searched; empty if it can
+  double in_place = 0;  // seconds within the whole; 0 if unknown
+  double slower = 1;    // how many times as long it takes there as alone
 };
 
 class Tuner {
@@ -89,7 +91,11 @@ class Tuner {
   absl::StatusOr<std::optional<double>> Accuracy(const std::vector<Trial>& batch) const;
   RoundLog LogOf(int task, const std::vector<Trial>& batch, std::optional<double> accuracy);
   void Report(int task, const RoundLog& log) const;
+  std::vector<TaskStanding> Standings() const;
   std::optional<int> NextTask() const;
+  bool WholeIsDue() const;
+  absl::Status RunWhole();
+  std::vector<double> MinuteGains() const;
   // Returns why a task needs no further round, or an empty text if it does.
   absl::string_view Ended(int task) const;
   void NoteRound(int task, int round);
@@ -140,6 +146,8 @@ class Tuner {
   bool trained_ = false, raced_ = false;
   bool news_ = false;  // there are measurements that the model has not learned from
   double spent_before_ = 0, started_ = 0;
+  int whole_trials_ = 0;      // trials of all tasks when the whole last ran; 0: it never did
+  double whole_seconds_ = 0;  // that runs of the whole took together
 };
 
 }  // namespace kiln::internal

@@ -18,6 +18,10 @@ RunState Example() {
   state.last_task = 1;
   state.seconds = 12.5;
   state.trained = true;
+  state.whole_trials = 16;
+  state.whole_seconds = 0.5;
+  state.tasks[1].in_place = 0.25;
+  state.tasks[1].slower = 1.5;
   state.model = std::string("\0\xff model", 8);
   return state;
 }
@@ -32,6 +36,8 @@ TEST(RunState, ComesBackBitForBit) {
   EXPECT_EQ(back->tasks[0].strategy.chains[0].decisions[0], (Decision{4, 8, 2}));
   EXPECT_EQ(back->tasks[1].strategy.temperature, std::numeric_limits<double>::infinity());
   EXPECT_EQ(back->model, Example().model);
+  EXPECT_EQ(back->tasks[1].slower, 1.5);
+  EXPECT_EQ(back->whole_seconds, 0.5);
 }
 
 TEST(RunState, RefusesDamagedBytes) {

@@ -221,11 +221,20 @@ TEST_P(StoreContract, NeverComparesRecordsOfColdCachesWithOthers) {
   EXPECT_EQ(store_->Best(1, 1).value(), std::nullopt);
   Append({ExampleRecord(1, 1, 0, {2})});
   EXPECT_EQ(store_->Best(1, 1).value()->id, 3);
-  EXPECT_EQ(store_->Best(1, 1, false, /*cold=*/true).value()->id, 1);
+  EXPECT_EQ(store_->Best(1, 1, false, Caches::kCold).value()->id, 1);
   const std::vector<RecordEntry> best = store_->BestAll().value();
   ASSERT_EQ(best.size(), 2);
   EXPECT_EQ(best[0].record.id, 3);
   EXPECT_EQ(best[1].record.id, 1);
+}
+
+TEST_P(StoreContract, NeverComparesRecordsTimedAsWithinAModelWithOthers) {
+  RecordRow in_model = ExampleRecord(1, 1, 1, {1}), warm = ExampleRecord(1, 1, 2, {3});
+  in_model.flags.in_model = true;
+  Append({in_model, warm});
+  EXPECT_EQ(store_->Best(1, 1).value()->id, 2);
+  EXPECT_EQ(store_->Best(1, 1, false, Caches::kInModel).value()->id, 1);
+  EXPECT_EQ(store_->BestAll().value().size(), 2);
 }
 
 TEST_P(StoreContract, NeverChoosesARecordThatWasFoundWrong) {

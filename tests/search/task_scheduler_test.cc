@@ -28,6 +28,18 @@ std::vector<int> Allocate(Scheduling scheduling, std::vector<TaskStanding> tasks
   return counts;
 }
 
+TEST(GainOfMoreRounds, ContinuesTheGainOfTheLastDoubling) {
+  // From round 2 to round 4 it gained 2; so it does from 4 to 8.
+  EXPECT_NEAR(GainOfMoreRounds({{.best = {9, 8, 7, 6}}}, 4)[0], 2, 1e-9);
+  EXPECT_NEAR(GainOfMoreRounds({{.weight = 3, .best = {9, 8, 7, 6}}}, 4)[0], 6, 1e-9);
+}
+
+TEST(GainOfMoreRounds, GivesRoundsToTheTaskThatGainsMost) {
+  const std::vector<double> gains =
+      GainOfMoreRounds({{.best = {9, 9, 9, 9}}, {.best = {5, 4}}, {.best = {8, 1}, .ended = true}, {}}, 2);
+  EXPECT_THAT(gains, ElementsAre(0, testing::DoubleNear(1, 1e-9), 0, 0));
+}
+
 TEST(TaskScheduler, TakesTurnsUntilAllHaveEnded) {
   std::vector<TaskStanding> tasks(3, {.best = {1}});
   const auto next = [&](int last) { return NextTask(Scheduling::kRoundRobin, tasks, last); };

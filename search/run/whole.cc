@@ -1,0 +1,62 @@
+// Runs of the whole model between rounds, and what more rounds would gain.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "search/run/tuner.h"
+
+namespace kiln::internal {
+namespace {
+
+constexpr double kPartOfTime = 0.1;  // of a run with a time limit, for runs of the whole
+constexpr double kLeastSlower = 0.5,
+                 kMostSlower = 5;  // beyond these, a time within the whole is not believed
+
+}  // namespace
+
+bool Tuner::WholeIsDue() const {
+  if (!options_.in_place || TotalTrials() < 2 * whole_trials_) return false;
+  if (options_.seconds > 0 && whole_seconds_ > kPartOfTime * Elapsed()) return false;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    if (tasks_[t].best.empty() && Ended(static_cast<int>(t)).empty()) return false;
+  }
+  return true;
+}
+
+absl::Status Tuner::RunWhole() {
+  if (!WholeIsDue() || BudgetSpent()) return absl::OkStatus();
+  const double start = Elapsed();
+  whole_trials_ = TotalTrials();
+  std::vector<std::optional<Point>> fastest(tasks_.size());
+  std::vector<PlacedTask> placed(tasks_.size());
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    placed[t].original = &tasks_in_[t].program;
+    for (const Measured* best : history_.Best(static_cast<int>(t), 1)) {
+      absl::StatusOr<Point> point = PointOf(*tasks_[t].space, prefilter_, best->candidate);
+      if (!point.ok()) continue;
+      fastest[t].emplace(*std::move(point));
+      placed[t].scheduled = &fastest[t]->replayed.program();
+    }
+  }
+  const absl::StatusOr<std::vector<double>> seconds = options_.in_place(placed);
+  whole_seconds_ += Elapsed() - start;
+  if (Stopped() || absl::IsCancelled(seconds.status())) return absl::CancelledError("stopped");
+  if (!seconds.ok() || seconds->size() != tasks_.size()) return absl::OkStatus();
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    const double alone = history_.best_seconds(static_cast<int>(t)), in_place = (*seconds)[t];
+    if (!(in_place > 0) || placed[t].scheduled == nullptr || !std::isfinite(alone)) continue;
+    tasks_[t].in_place = in_place;
+    tasks_[t].slower = std::clamp(in_place / alone, kLeastSlower, kMostSlower);
+  }
+  return absl::OkStatus();
+}
+
+std::vector<double> Tuner::MinuteGains() const {
+  int rounds = 0;
+  for (const Task& task : tasks_) rounds += task.round;
+  const double elapsed = Elapsed();
+  const double more = rounds == 0 || elapsed <= 0 ? 0 : std::min(60 * rounds / elapsed, 1e4);
+  return GainOfMoreRounds(Standings(), static_cast<int>(more));
+}
+
+}  // namespace kiln::internal

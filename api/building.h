@@ -50,4 +50,32 @@ struct BuildReport {
   double seconds = 0;                // that the build took
 };
 
+// A call of a built model.
+struct PlannedCall {
+  int number = 0;
+  bool prepares = false;  // whether it runs once, when the weights are prepared
+  std::string task{}, arguments{};
+  std::string schedule{};  // "record 12", "default" or "untuned"
+  bool takes_threads = false;
+  int64_t bytes = 0;      // of the arrays that it takes
+  int64_t workspace = 0;  // bytes of its scratch memory
+};
+
+// A part of the arena, of the weights or of the scratch area of the prepare phase.
+struct PlannedArray {
+  std::string area{};
+  int64_t begin = 0, end = 0;  // offsets in bytes
+  std::string what{};
+  int first = -1, last = -1;  // the calls in which it is alive, both inclusive; -1: it always is
+};
+
+// What NAME.trace says of a model that Session::Build made.
+struct PlannedModel {
+  std::string name{};
+  std::vector<PlannedCall> calls{};
+  std::vector<PlannedArray> arrays{};
+  int64_t arena_bytes = 0, weights_bytes = 0, scratch_bytes = 0;
+  int64_t alive_bytes() const;  // the most of the arena that is alive at once
+};
+
 }  // namespace kiln::api

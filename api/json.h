@@ -24,6 +24,7 @@ std::string ToJson(const ReplayResult& result);
 std::string ToJson(const ExportResult& result);
 std::string ToJson(const CheckResult& result);
 std::string ToJson(const BuildReport& report);
+std::string ToJson(const PlannedModel& model);
 std::string ToJson(const RunReport& report);
 std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);

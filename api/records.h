@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,10 +129,8 @@ struct BenchSettings {
   double seconds = 60;                      // limit for a task
   bool cold = false;                        // with cold caches
   std::vector<std::string> peer_folders{};  // folders with libraries to time too
-};
-// The median, and its 95% bootstrap interval.
-struct Interval {
-  double median = 0, low = 0, high = 0;
+  bool whole = false;                       // the whole file as one library, in place of its tasks
+  int threads = 1;                          // of the whole
 };
 struct PeerTimes {
   std::string name{};
@@ -146,9 +145,19 @@ struct TaskTimes {
   std::vector<std::pair<std::string, std::string>> left_out{};  // programs that were not timed, and why
   int rounds = 0, threads = 1;
 };
+// The whole file with the records of the database, in turns with the whole on default schedules.
+struct WholeTimes {
+  std::string name{};
+  int tasks = 0, records = 0;          // tasks that have calls, and those of them with a record
+  Interval seconds{};                  // of the whole with records; of that without if there is no record
+  std::optional<PeerTimes> untuned{};  // on default schedules
+  int rounds = 0, threads = 1;
+  int disturbed = 0;  // samples of both during which another process had a core
+};
 struct BenchReport {
   std::string file{}, machine{};
   std::vector<TaskTimes> tasks{};
+  std::optional<WholeTimes> whole{};
 };
 
 // --- Results of a race of two records

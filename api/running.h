@@ -6,9 +6,13 @@
 #include <vector>
 
 #include "api/model.h"
-#include "api/records.h"
 
 namespace kiln::api {
+
+// The median, and its 95% bootstrap interval.
+struct Interval {
+  double median = 0, low = 0, high = 0;
+};
 
 struct RunSettings {
   std::string library{};              // NAME.so, made by Session::Build
@@ -17,7 +21,15 @@ struct RunSettings {
   int runs = 20;
   int threads = 1;
   uint64_t seed = 0;
-  double seconds = 60;  // limit for everything
+  double seconds = 60;   // limit for everything
+  bool profile = false;  // whether to time each call too
+};
+
+// A call of the run phase, timed within the whole.
+struct CallTimes {
+  int number = 0;                  // as in NAME.trace
+  std::string task{}, schedule{};  // "record 12", "default" or "untuned"
+  Interval seconds{};
 };
 
 struct RunReport {
@@ -25,8 +37,9 @@ struct RunReport {
   std::vector<Parameter> parameters{};
   int64_t weights_bytes = 0, arena_bytes = 0;
   int runs = 0, threads = 1;
-  Interval seconds{};          // of a run
-  double prepare_seconds = 0;  // 0 if weights were given
+  Interval seconds{};              // of a run
+  double prepare_seconds = 0;      // 0 if weights were given
+  std::vector<CallTimes> calls{};  // in order, if RunSettings::profile is set
 };
 
 }  // namespace kiln::api

@@ -84,12 +84,15 @@ class Session {
   // should be; kFailedPrecondition if the run fails, or an assertion of the model does not hold.
   absl::StatusOr<RunReport> Run(const RunSettings& settings);
 
-  // Times the best record of each loaded task in turns with the untuned program and with its peers.
+  // Times the best record of each loaded task in turns with the untuned program and with its peers. Or times the whole
+  // file with the records of the database in turns with the whole on default schedules.
   absl::StatusOr<BenchReport> Bench(const BenchSettings& settings = {});
 
   // --- Operations on the records of the database
   absl::StatusOr<std::vector<BestRecord>> Best();
   absl::StatusOr<Shown> Show(int64_t record, const ShowSettings& settings = {});
+  // Reads the calls and the memory of a model from NAME.trace, which Build wrote.
+  absl::StatusOr<PlannedModel> ShowModel(const std::string& trace_file);
   // Builds a record again, compares it with the original and times it. `here` times it even if another
   // machine measured it.
   absl::StatusOr<ReplayResult> Replay(int64_t record, bool here = false);

@@ -12,6 +12,7 @@
 #include "api/building.h"
 #include "api/event.h"
 #include "api/model.h"
+#include "api/running.h"
 #include "modules/registry.h"
 #include "trace/trace.h"
 
@@ -26,12 +27,19 @@ struct SpaceSettings {
 };
 
 struct TuneSettings {
-  int trials = 1000;   // candidates to measure, for all tasks together
+  int trials =
+      1000;  // candidates to measure, for all tasks together; 0: none, which leaves default schedules
   double seconds = 0;  // no new round begins after this; 0: no limit
   uint64_t seed = 0;
   int threads = 1;  // cores for the measured programs; 0: all
   bool contract = true, cold = false;
+  // Whether programs are timed as within a model: inputs are in the caches, constants are not.
+  bool in_model = false;
   SpaceSettings space{};
+
+  // Whether a search of a file with several calls runs the whole now and then, so that the scheduler weighs a task by its
+  // time within the whole.
+  bool in_place = true;
 
   std::string strategy = "annealed", scheduler = "gradient";
   std::string replay{};  // a file of traces or a database: what the strategy "replay" measures
@@ -60,8 +68,10 @@ struct TaskResult {
   std::map<std::string, int> failures{};  // number of failures by class
   // Why it ended before the budget was spent: "exhausted", "roofline", "gain" or "failed"; else empty.
   std::string ended{};
-  int64_t record = 0;    // id in the database; 0 if there is none
-  std::string reason{};  // why there is none
+  double in_place_seconds = 0;  // of one execution within the whole when that last ran; 0: never
+  double minute_gain = 0;       // seconds of the whole that this task is expected to gain in a further minute
+  int64_t record = 0;           // id in the database; 0 if there is none
+  std::string reason{};         // why there is none
 
   double seconds = 0, gflops = 0;
   std::optional<double> untuned_seconds{};  // of the untuned program
@@ -83,16 +93,28 @@ struct TaskResult {
   std::vector<std::string> files{};  // exported files
 };
 
+// A race of whole models with different schedules of their tasks. The fastest one is built.
+struct RacedWholes {
+  int wholes = 0;
+  Interval seconds{};  // of the fastest
+  Interval ratio{};    // how many times as long the whole takes with the records that are fastest alone
+};
+
 struct TuneReport {
   std::string file{}, database{};
   bool interrupted = false;
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
   // One line for each useless module of the given space or of a plugin, with the reason.
   std::vector<std::string> warnings{};
-  std::vector<TaskResult> tasks{};     // in the order of Session::tasks()
-  std::vector<Round> rounds{};         // of the whole run, including earlier sessions
-  std::optional<BuildReport> whole{};  // of a file with several calls, if TuneSettings::output is set
-  // OK, or kFailedPrecondition with the reasons if tasks have no record, or kCancelled if interrupted.
+  std::vector<TaskResult> tasks{};            // in the order of Session::tasks()
+  std::vector<Round> rounds{};                // of the whole run, including earlier sessions
+  std::optional<BuildReport> whole{};         // of a file with several calls, if TuneSettings::output is set
+  std::optional<RunReport> whole_run{};       // of that library, with the time of each call
+  std::optional<RacedWholes> raced_wholes{};  // if tasks have records
+  // Seconds of the whole that a further minute is expected to gain, if past gains go on; none if too few rounds tell.
+  std::optional<double> minute_gain{};
+  // OK, or kFailedPrecondition with the reasons if tasks have no record and there is no `whole`, or kCancelled if
+  // interrupted.
   absl::Status status{};
   bool partial = false;  // some tasks have a record, others do not
 

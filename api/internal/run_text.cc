@@ -45,6 +45,8 @@ std::string RunText(const TuneSettings& s, const Input& input) {
   options.Add("threads", s.threads, usual.threads);
   options.AddFlag("no-contract", !s.contract);
   options.AddFlag("cold", s.cold);
+  options.AddFlag("in-model", s.in_model);
+  options.AddFlag("no-in-place", !s.in_place);
   options.Add("without", input.policies.WithoutText(), std::string());
   options.Add("strategy", s.strategy, usual.strategy);
   options.AddFile("replay", s.replay);

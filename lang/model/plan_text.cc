@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/model/plan_calls.h"
+#include "lang/program/layout.h"
 
 namespace kiln {
 namespace {
@@ -37,9 +38,13 @@ std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<co
   for (size_t c = 0; c < plan.calls.size(); ++c) {
     const ModelCall& call = plan.calls[c];
     std::vector<std::string> arguments;
-    for (const Id buffer : call.buffers) arguments.push_back(NameOf(model, buffer));
+    int64_t bytes = 0;
+    for (const Id buffer : call.buffers) {
+      arguments.push_back(NameOf(model, buffer));
+      bytes += BytesOf(model, buffer);
+    }
     absl::StrAppend(&text, call.prepares ? "prepare " : "call ", c, ": ", tasks[call.task], "(",
-                    absl::StrJoin(arguments, ", "), ")");
+                    absl::StrJoin(arguments, ", "), ") bytes ", bytes);
     for (const Location& at : call.workspaces)
       absl::StrAppend(&text, " workspace ", at.bytes, " at ", at.offset);
     text += "\n";

@@ -98,9 +98,9 @@ TEST(PlanCalls, OrdersCallsAndKeepsWhatALaterCallReads) {
   const std::vector<TaskNeeds> needs(tasks.size(), {.workspaces = {100}});
   const ModelPlan plan = PlanCalls(model, tasks, needs).value();
   EXPECT_EQ(CallsText(model, plan, NamesOf(tasks)),
-            "call 0: net_dense1(x, w1, h1) workspace 100 at 512\n"
-            "call 1: net_dense1(h1, w2, h2) workspace 100 at 1024\n"
-            "call 2: net_dense3(h2, w3, h1, y) workspace 100 at 1024\n");
+            "call 0: net_dense1(x, w1, h1) bytes 2048 workspace 100 at 512\n"
+            "call 1: net_dense1(h1, w2, h2) bytes 2048 workspace 100 at 1024\n"
+            "call 2: net_dense3(h2, w3, h1, y) bytes 2560 workspace 100 at 1024\n");
   EXPECT_THAT(MemoryText(model, plan), HasSubstr("arena 1152 bytes\n  0 .. 512  h1  calls 0 to 2\n"));
   EXPECT_THAT(MemoryText(model, plan), HasSubstr("weights 3072 bytes\n  0 .. 1024  w1\n"));
 }
@@ -130,9 +130,9 @@ TEST(PlanCalls, WorkOnConstantsRunsOnceUnlessItOnlyRepeatsThem) {
   const std::vector<Task> tasks = ExtractAllTasks(model).value();
   const ModelPlan plan = PlanCalls(model, tasks, std::vector<TaskNeeds>(tasks.size())).value();
   EXPECT_EQ(CallsText(model, plan, NamesOf(tasks)),
-            "prepare 0: net_transpose(w, t)\n"
-            "call 1: net_dense(x, t, s, scaled)\n"
-            "call 2: net_dense2(scaled, v, y)\n");
+            "prepare 0: net_transpose(w, t) bytes 2048\n"
+            "call 1: net_dense(x, t, s, scaled) bytes 2112\n"
+            "call 2: net_dense2(scaled, v, y) bytes 2048\n");
   EXPECT_THAT(ToString(tasks[0].program), HasSubstr("buffer t: f32[16, 16] constant"));
 }
 

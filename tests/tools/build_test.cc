@@ -17,6 +17,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // y = (x * transpose(w)) * v, as two products.
 constexpr char kNet[] = R"(
@@ -160,12 +161,133 @@ TEST(Build, SaysWhatItCannotDo) {
   EXPECT_THAT(file.err, HasSubstr("there is no such file"));
 }
 
+TEST(Build, ShowPrintsTheCallsAndTheMemory) {
+  const TemporaryFolder folder;
+  const std::string trace = folder / "out/net.trace";
+  const Ran built =
+      RunKiln({"build", folder.Write("net.mlir", kNet), "-o", folder / "out", "--db", folder / "none.db"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+
+  const Ran calls = RunKiln({"show", "--stage", "calls", trace});
+  EXPECT_THAT(calls.out, HasSubstr("\n1        net_matmul     default   1        104 "));
+  EXPECT_THAT(calls.out, HasSubstr("\nprepare  net_transpose"));
+  const nlohmann::json first = RunKiln({"show", "--stage", "calls", trace, "--json"}).json()["calls"][0];
+  EXPECT_EQ(first["prepares"], true);
+  EXPECT_EQ(first["bytes"], 4 * 12 + 4 * 12);  // w and its transposition
+
+  const nlohmann::json memory = RunKiln({"show", "--stage", "memory", trace, "--json"}).json();
+  EXPECT_EQ(memory["arena_bytes"], 64);
+  EXPECT_EQ(memory["alive_bytes"], 32);  // h
+  EXPECT_EQ(memory["memory"][0]["calls"], nlohmann::json({1, 2}));
+  EXPECT_THAT(RunKiln({"show", "--stage", "memory", trace}).out, HasSubstr("(32 alive at once), weights "));
+
+  const Ran no_number = RunKiln({"show", trace});
+  EXPECT_EQ(no_number.exit_code, 2);
+  EXPECT_THAT(no_number.err, HasSubstr("no number of a record; of a model's trace there are --stage calls"));
+  const Ran other = RunKiln({"show", "--stage", "calls", folder / "net.mlir"});
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.err, HasSubstr("net.mlir:1: not the trace of a model"));
+  const std::string damaged = folder.Write("a.trace", "kiln.model v1 a\n\ncall 0: a(x) bytes -1\n");
+  EXPECT_THAT(RunKiln({"show", "--stage", "calls", damaged}).err,
+              HasSubstr("a.trace:3: malformed: \"call 0"));
+}
+
+TEST(Build, RunTellsTheTimeOfEachCall) {
+  const TemporaryFolder folder;
+  const Ran built =
+      RunKiln({"build", folder.Write("net.mlir", kNet), "-o", folder / "out", "--db", folder / "none.db"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const Ran ran = RunKiln({"run", folder / "out/net.so", "--profile", "--json"});
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  const nlohmann::json calls = ran.json()["calls"];
+  ASSERT_EQ(calls.size(), 2);  // without the prepare phase
+  for (const nlohmann::json& call : calls) {
+    EXPECT_THAT(call["task"].get<std::string>(), HasSubstr("net_matmul"));
+    EXPECT_EQ(call["schedule"], "default");
+    EXPECT_GT(call["seconds"]["median"], 0);
+  }
+  EXPECT_THAT(RunKiln({"run", folder / "out/net.so", "--profile"}).out, HasSubstr("\ncalls together "));
+  // Users of the static library pay nothing for it.
+  EXPECT_THAT(ReadText(folder / "out/net.so"), HasSubstr("net_profile_by_table"));
+  EXPECT_THAT(ReadText(folder / "out/net.a"), Not(HasSubstr("profile")));
+}
+
+TEST(Build, BenchTimesTheWholeInTurnsWithDefaultSchedules) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet), db = folder / "kiln.db";
+  const std::vector<std::string> bench = {"bench", net, "--whole", "--db", db, "--rounds", "4", "--json"};
+  const nlohmann::json before = RunKiln(bench).json()["whole"];
+  EXPECT_EQ(before["records"], 0);
+  EXPECT_FALSE(before.contains("untuned"));
+
+  ASSERT_EQ(RunKiln({"tune", net, "--trials", "4", "--quiet", "--db", db}).exit_code, 0);
+  const Ran ran = RunKiln(bench);
+  const nlohmann::json whole = ran.json()["whole"];
+  EXPECT_EQ(whole["symbol"], "net") << ran.err;
+  EXPECT_EQ(whole["tasks"], 3);
+  EXPECT_EQ(whole["records"], 2);  // the prepare phase is not tuned
+  EXPECT_EQ(whole["rounds"], 4);
+  for (const nlohmann::json& interval :
+       {whole["seconds"], whole["untuned"]["seconds"], whole["untuned"]["ratio"]}) {
+    EXPECT_GT(interval["low"], 0);
+    EXPECT_LE(interval["low"], interval["high"]);
+  }
+  EXPECT_THAT(RunKiln({"bench", net, "--whole", "--db", db, "--rounds", "4"}).out,
+              HasSubstr("2 of 3 tasks with a record"));
+  EXPECT_EQ(RunKiln({"bench", net, "--whole", "--cold"}).exit_code, 2);
+}
+
+TEST(Build, TuneEndsWithTheWholeWhateverTheBudget) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet);
+  for (const std::vector<std::string>& budget :
+       {std::vector<std::string>{"--trials", "0"}, {"--time", "0.01"}}) {
+    std::vector<std::string> arguments = {"tune", net,           "--quiet", "--db", folder / "kiln.db",
+                                          "-o",   folder / "out"};
+    arguments.insert(arguments.end(), budget.begin(), budget.end());
+    const Ran tuned = RunKiln(arguments);
+    EXPECT_EQ(tuned.exit_code, 0) << tuned.err;
+    EXPECT_THAT(tuned.out, HasSubstr("a further minute: its gain is not known yet"));
+    if (budget[0] == "--trials")
+      EXPECT_THAT(tuned.out, HasSubstr("on default schedules: net_matmul, net_matmul_2\n"));
+    EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
+  }
+}
+
+TEST(Build, TakesTheRecordsThatWonTheRaceOfWholes) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet), db = folder / "kiln.db";
+  const Ran tuned =
+      RunKiln({"tune", net, "--trials", "24", "--quiet", "--db", db, "-o", folder / "out", "--json"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
+  EXPECT_GE(tuned.json()["raced_wholes"]["wholes"], 2);
+  EXPECT_GT(tuned.json()["raced_wholes"]["ratio"]["median"], 0);
+  const Ran built = RunKiln({"build", net, "--db", db, "-o", folder / "again", "--json"});
+  for (int t = 0; t < 2; ++t)
+    EXPECT_EQ(built.json()["tasks"][t]["record"], tuned.json()["whole"]["tasks"][t]["record"]) << t;
+}
+
+TEST(Build, PrefersRecordsTimedAsWithinAModel) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet), db = folder / "kiln.db";
+  ASSERT_EQ(RunKiln({"tune", net, "--trials", "4", "--quiet", "--db", db, "--in-model"}).exit_code, 0);
+  for (const nlohmann::json& best : RunKiln({"best", "--db", db, "--json"}).json())
+    EXPECT_THAT(best["flags"].get<std::string>(), HasSubstr(" in-model "));
+  const Ran built = RunKiln({"build", net, "--db", db, "-o", folder / "out", "--json"});
+  EXPECT_EQ(built.json()["tasks"][0]["schedule"], "record") << built.err;
+  const std::string id = std::to_string(built.json()["tasks"][0]["record"].get<int>());
+  const Ran replayed = RunKiln({"replay", id, "--db", db, "--json"});
+  EXPECT_THAT(replayed.json()["flags"].get<std::string>(), HasSubstr(" in-model ")) << replayed.err;
+  EXPECT_EQ(RunKiln({"tune", net, "--in-model", "--cold"}).exit_code, 2);
+}
+
 TEST(Build, TuneEndsWithTheWhole) {
   const TemporaryFolder folder;
-  const Ran tuned = RunKiln({"tune", folder.Write("net.mlir", kNet), "--trials", "4", "--quiet", "--db",
-                             folder / "kiln.db", "-o", folder / "out", "--json"});
+  const Ran tuned = RunKiln({"tune", folder.Write("net.mlir", kNet), "--trials", "4", "--quiet",
+                             "--no-in-place", "--db", folder / "kiln.db", "-o", folder / "out", "--json"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
   EXPECT_EQ(tuned.json()["whole"]["tasks"][0]["schedule"], "record");
+  EXPECT_EQ(tuned.json()["whole_run"]["calls"].size(), 2);
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 

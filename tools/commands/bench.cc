@@ -22,15 +22,29 @@ struct Options {
   bool json = false;
 };
 
+std::string RatioText(const api::Interval& ratio) {
+  return absl::StrFormat("%.2fx [%.2f, %.2f]", ratio.median, ratio.low, ratio.high);
+}
+
 void AddRows(const api::TaskTimes& t, std::vector<std::vector<std::string>>& rows) {
   const auto add = [&](const std::string& task, const std::string& program, double seconds,
                        const std::string& ratio) {
     rows.push_back({task, program, api::TimeText(seconds), api::RateText(t.flops, seconds), ratio});
   };
   add(t.task, t.record == 0 ? "untuned" : absl::StrCat("record ", t.record), t.seconds.median, "");
-  for (const api::PeerTimes& p : t.beside)
-    add("", p.name, p.seconds.median,
-        absl::StrFormat("%.2fx [%.2f, %.2f]", p.ratio.median, p.ratio.low, p.ratio.high));
+  for (const api::PeerTimes& p : t.beside) add("", p.name, p.seconds.median, RatioText(p.ratio));
+}
+
+void PrintText(const api::WholeTimes& t) {
+  std::vector<std::vector<std::string>> rows{{"whole", "program", "latency", "times as long"}};
+  rows.push_back(
+      {t.name, t.records == 0 ? "untuned" : absl::StrCat(t.records, " of ", t.tasks, " tasks with a record"),
+       api::TimeText(t.seconds.median), ""});
+  if (t.untuned)
+    rows.push_back(
+        {"", t.untuned->name, api::TimeText(t.untuned->seconds.median), RatioText(t.untuned->ratio)});
+  std::printf("%s\nIn turns: medians of %d, with 95%% intervals. %d samples were disturbed.\n",
+              Table(rows).c_str(), t.rounds, t.disturbed);
 }
 
 absl::Status Bench(const Options& options) {
@@ -40,6 +54,10 @@ absl::Status Bench(const Options& options) {
   if (!report.ok()) return report.status();
   if (options.json) {
     Print(api::ToJson(*report));
+    return absl::OkStatus();
+  }
+  if (report->whole) {
+    PrintText(*report->whole);
     return absl::OkStatus();
   }
   std::set<std::string> left_out;
@@ -115,6 +133,11 @@ Action AddBench(CLI::App& command) {
       ->capture_default_str();
   command.add_flag("--cold", settings.cold,
                    "Use records that were measured with cold caches, and time with cold caches");
+  command.add_flag("--whole", settings.whole,
+                   "The whole file as one library, beside the whole on default schedules");
+  command.add_option("--threads", settings.threads, "Threads that share the work of the whole")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   command
       .add_option("--peer-path", settings.peer_folders,
                   "A folder with libraries to time too; may be given several times")

@@ -1,6 +1,7 @@
 #include "tools/commands/build_text.h"
 
 #include <cstdio>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,13 +10,39 @@
 
 namespace kiln::tools {
 
-void PrintText(const api::BuildReport& report) {
+namespace {
+
+// Seconds of all calls of each task.
+std::map<std::string, double> SecondsByTask(const api::RunReport& run) {
+  std::map<std::string, double> seconds;
+  for (const api::CallTimes& call : run.calls) seconds[call.task] += call.seconds.median;
+  return seconds;
+}
+
+}  // namespace
+
+void PrintText(const api::BuildReport& report, const api::RunReport* run) {
+  std::map<std::string, double> in_place;
+  if (run != nullptr) in_place = SecondsByTask(*run);
+  double all = 0;
+  for (const auto& [task, seconds] : in_place) all += seconds;
   std::vector<std::vector<std::string>> rows = {{"task", "calls", "schedule", "record", "time of one"}};
-  for (const api::BuiltTask& task : report.tasks)
-    rows.push_back({task.name, std::to_string(task.occurrences), task.schedule,
-                    task.record > 0 ? std::to_string(task.record) : "",
-                    task.seconds > 0 ? api::TimeText(task.seconds) : ""});
+  if (run != nullptr) rows[0].insert(rows[0].end(), {"in place", "share"});
+  for (const api::BuiltTask& task : report.tasks) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row = {task.name, std::to_string(task.occurrences), task.schedule,
+           task.record > 0 ? std::to_string(task.record) : "",
+           task.seconds > 0 ? api::TimeText(task.seconds) : ""};
+    const auto found = in_place.find(task.name);
+    if (found == in_place.end()) continue;
+    row.push_back(api::TimeText(found->second / task.occurrences));
+    row.push_back(api::PercentText(found->second / all));
+  }
   std::printf("%s", Table(rows).c_str());
+  if (run != nullptr)
+    std::printf("%s [%s, %s] a run, median of %d, %d thread%s\n", api::TimeText(run->seconds.median).c_str(),
+                api::TimeText(run->seconds.low).c_str(), api::TimeText(run->seconds.high).c_str(), run->runs,
+                run->threads, run->threads == 1 ? "" : "s");
   std::printf("%d calls, arena %ld bytes (%ld alive at once), weights %ld bytes, built in %s\n", report.calls,
               static_cast<long>(report.arena_bytes), static_cast<long>(report.alive_bytes),
               static_cast<long>(report.weights_bytes), api::TimeText(report.seconds).c_str());

@@ -1,3 +1,4 @@
+#include "absl/strings/str_cat.h"
 #include "api/json.h"
 #include "api/session.h"
 #include "api/text.h"
@@ -19,6 +20,15 @@ void PrintText(const api::RunReport& r) {
               static_cast<long>(r.weights_bytes));
   if (r.prepare_seconds > 0) std::printf(", prepared in %s", api::TimeText(r.prepare_seconds).c_str());
   std::printf("\n");
+  if (r.calls.empty()) return;
+  double all = 0;
+  for (const api::CallTimes& call : r.calls) all += call.seconds.median;
+  std::vector<std::vector<std::string>> rows{{"call", "task", "schedule", "time", "95% interval", "share"}};
+  for (const api::CallTimes& call : r.calls)
+    rows.push_back({std::to_string(call.number), call.task, call.schedule, api::TimeText(call.seconds.median),
+                    absl::StrCat(api::TimeText(call.seconds.low), " to ", api::TimeText(call.seconds.high)),
+                    api::PercentText(call.seconds.median / all)});
+  std::printf("%scalls together %s\n", Table(rows).c_str(), api::TimeText(all).c_str());
 }
 
 absl::Status Run(const Options& options) {
@@ -48,6 +58,7 @@ Action AddRun(CLI::App& command) {
   command.add_option("--runs", settings.runs, "Samples of the time")
       ->check(CLI::Range(1, 100000))
       ->capture_default_str();
+  command.add_flag("--profile", settings.profile, "Time each call of the library too, within the whole");
   command.add_option("--threads", settings.threads, "Threads that share the work of a run")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

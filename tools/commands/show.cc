@@ -1,4 +1,7 @@
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "api/errors.h"
 #include "api/json.h"
 #include "api/session.h"
 #include "tools/subcommands.h"
@@ -7,14 +10,50 @@ namespace kiln::tools {
 namespace {
 
 struct Options {
-  int64_t record = 0;
+  std::string what;  // a record, or the trace of a model
   std::string database = "kiln.db";
   api::ShowSettings settings;
   bool json = false;
 };
 
+std::string Bytes(int64_t bytes) { return bytes == 0 ? "" : std::to_string(bytes); }
+
+std::string CallsText(const api::PlannedModel& model) {
+  std::vector<std::vector<std::string>> rows{
+      {"call", "task", "schedule", "workers", "bytes", "scratch", "arrays"}};
+  for (const api::PlannedCall& c : model.calls)
+    rows.push_back({c.prepares ? "prepare" : std::to_string(c.number), c.task, c.schedule,
+                    c.takes_threads ? "threads" : "1", Bytes(c.bytes), Bytes(c.workspace), c.arguments});
+  return Table(rows);
+}
+
+std::string MemoryText(const api::PlannedModel& model) {
+  std::vector<std::vector<std::string>> rows{{"area", "from", "to", "calls", "what"}};
+  for (const api::PlannedArray& a : model.arrays)
+    rows.push_back({a.area, std::to_string(a.begin), std::to_string(a.end),
+                    a.first < 0 ? "" : absl::StrCat(a.first, " to ", a.last), a.what});
+  return absl::StrCat(Table(rows), "arena ", model.arena_bytes, " bytes (", model.alive_bytes(),
+                      " alive at once), weights ", model.weights_bytes, " bytes\n");
+}
+
+absl::Status ShowModel(const Options& options) {
+  const auto model = api::Session().ShowModel(options.what);
+  if (!model.ok()) return model.status();
+  if (options.json) {
+    Print(api::ToJson(*model));
+  } else {
+    std::printf("%s", (options.settings.stage == "calls" ? CallsText(*model) : MemoryText(*model)).c_str());
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Show(const Options& options) {
-  const auto shown = api::Session({.database = options.database}).Show(options.record, options.settings);
+  if (options.settings.stage == "calls" || options.settings.stage == "memory") return ShowModel(options);
+  int64_t record = 0;
+  if (!absl::SimpleAtoi(options.what, &record))
+    return api::Mistake(absl::InvalidArgumentError(absl::StrCat(
+        options.what, ": no number of a record; of a model's trace there are --stage calls and memory")));
+  const auto shown = api::Session({.database = options.database}).Show(record, options.settings);
   if (!shown.ok()) return shown.status();
   if (options.json) {
     Print(api::ToJson(*shown));
@@ -30,9 +69,15 @@ absl::Status Show(const Options& options) {
 
 Action AddShow(CLI::App& command) {
   auto options = std::make_shared<Options>();
-  AddRecord(command, &options->record, &options->database);
-  command.add_option("--stage", options->settings.stage, "program, trace, plan, mlir, llvm or asm")
-      ->check(CLI::IsMember({"program", "trace", "plan", "mlir", "llvm", "asm"}))
+  command
+      .add_option("ID", options->what,
+                  "A record, as `kiln tune` and `kiln best` name them; or NAME.trace of `kiln build`")
+      ->required();
+  AddDatabase(command, &options->database);
+  command
+      .add_option("--stage", options->settings.stage,
+                  "program, trace, plan, mlir, llvm or asm of a record; calls or memory of a model")
+      ->check(CLI::IsMember({"program", "trace", "plan", "mlir", "llvm", "asm", "calls", "memory"}))
       ->capture_default_str();
   command.add_flag("--print-after-all", options->settings.passes,
                    "Print what every pass of the lowering makes");

@@ -7,7 +7,7 @@ namespace kiln::tools {
 
 void AddBudget(CLI::App& command, api::TuneSettings* s) {
   command.add_option("--trials", s->trials, "Candidates to measure, for all tasks together")
-      ->check(CLI::Range(1, 100000000))
+      ->check(CLI::Range(0, 100000000))
       ->capture_default_str();
   command.add_option("--time", s->seconds, "Seconds after which no new round begins; 0: no limit")
       ->check(NumberFrom(0, 1e9))
@@ -26,6 +26,11 @@ void AddMeasuring(CLI::App& command, api::TuneSettings* s) {
       "Round a * b before adding c; by default the two may be fused");
   command.add_flag("--cold", s->cold,
                    "Time with cold caches: evict all that a program reads and writes first");
+  command.add_flag("--in-model", s->in_model,
+                   "Time as within a model: inputs in the caches, constants in copies that are not");
+  command.add_flag_callback(
+      "--no-in-place", [s] { s->in_place = false; },
+      "Do not run the whole of a file with several calls between rounds, to weigh tasks by their time in it");
 }
 
 void AddSearch(CLI::App& command, api::TuneSettings* s) {

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "api/text.h"
 #include "tools/commands/build_text.h"
 #include "tools/common.h"
@@ -50,6 +51,16 @@ void PrintResult(const api::TaskResult& t, const std::string& database) {
                 absl::string_view(command) == "export" ? " -o out/" : "");
 }
 
+// What a further minute is expected to gain.
+std::string GainText(const api::TuneReport& report) {
+  if (!report.minute_gain) return "its gain is not known yet; no task has gained in two rounds";
+  std::string text = absl::StrCat(api::TimeText(*report.minute_gain), " of the whole");
+  if (report.whole_run)
+    absl::StrAppend(&text, " (", api::PercentText(*report.minute_gain / report.whole_run->seconds.median),
+                    ")");
+  return absl::StrCat(text, ", if past gains go on");
+}
+
 }  // namespace
 
 void PrintText(const api::TuneReport& report) {
@@ -64,7 +75,19 @@ void PrintText(const api::TuneReport& report) {
   }
   if (!report.whole) return;
   std::printf("the whole: %s\n", report.whole->name.c_str());
-  PrintText(*report.whole);
+  PrintText(*report.whole, report.whole_run ? &*report.whole_run : nullptr);
+  std::vector<std::string> defaults;
+  for (const api::BuiltTask& task : report.whole->tasks) {
+    if (task.schedule == "default") defaults.push_back(task.name);
+  }
+  if (!defaults.empty()) std::printf("on default schedules: %s\n", absl::StrJoin(defaults, ", ").c_str());
+  if (report.raced_wholes) {
+    const api::Interval& ratio = report.raced_wholes->ratio;
+    std::printf(
+        "raced %d wholes: with the records that are fastest alone it takes %.3f [%.3f, %.3f] times as long\n",
+        report.raced_wholes->wholes, ratio.median, ratio.low, ratio.high);
+  }
+  std::printf("a further minute: %s\n", GainText(report).c_str());
 }
 
 }  // namespace kiln::tools

@@ -23,7 +23,8 @@ namespace {
 absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task, bool cold) {
   const auto entries = store.BestAll();
   if (!entries.ok()) return entries.status();
-  const RecordEntry* best = BestOf(*entries, task, Host().fingerprint, cold);
+  const RecordEntry* best = BestOf(*entries, task, Host().fingerprint, cold ? Caches::kCold : Caches::kWarm);
+  if (best == nullptr && !cold) best = BestOf(*entries, task, Host().fingerprint, Caches::kInModel);
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
 }
 

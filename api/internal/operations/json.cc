@@ -74,6 +74,7 @@ Json JsonOf(const TaskResult& t) {
   Json json = {{"name", t.name},     {"occurrences", t.occurrences},
                {"trials", t.trials}, {"failures", t.failures},
                {"ended", t.ended},   {"record", t.record}};
+  if (t.in_place_seconds > 0) json["in_place_seconds"] = t.in_place_seconds;
   if (t.record == 0) {
     json["reason"] = t.reason;
   } else {
@@ -154,6 +155,33 @@ Json JsonOf(const TaskTimes& t) {
   return json;
 }
 
+Json JsonOf(const RunReport& r) {
+  Json json = {{"library", r.library},
+               {"symbol", r.name},
+               {"parameters", api::JsonOf(r.parameters)},
+               {"weights_bytes", r.weights_bytes},
+               {"arena_bytes", r.arena_bytes},
+               {"runs", r.runs},
+               {"threads", r.threads},
+               {"seconds", JsonOf(r.seconds)},
+               {"prepare_seconds", r.prepare_seconds}};
+  for (const CallTimes& call : r.calls)
+    json["calls"].push_back({{"call", call.number},
+                             {"task", call.task},
+                             {"schedule", call.schedule},
+                             {"seconds", JsonOf(call.seconds)}});
+  return json;
+}
+
+Json JsonOf(const WholeTimes& t) {
+  Json json = {
+      {"symbol", t.name},     {"tasks", t.tasks},         {"records", t.records},        {"rounds", t.rounds},
+      {"threads", t.threads}, {"disturbed", t.disturbed}, {"seconds", JsonOf(t.seconds)}};
+  if (t.untuned)
+    json["untuned"] = {{"seconds", JsonOf(t.untuned->seconds)}, {"ratio", JsonOf(t.untuned->ratio)}};
+  return json;
+}
+
 template <typename List, typename Of>
 Json ListOf(const List& list, const Of& of) {
   Json json = Json::array();
@@ -203,6 +231,12 @@ Json JsonOf(const TuneReport& r) {
                {"tasks", ListOf(r.tasks, [](const TaskResult& t) { return JsonOf(t); })},
                {"rounds", ListOf(r.rounds, [](const Round& round) { return JsonOf(round); })}};
   if (r.whole) json["whole"] = JsonOf(*r.whole);
+  if (r.raced_wholes)
+    json["raced_wholes"] = {{"wholes", r.raced_wholes->wholes},
+                            {"seconds", JsonOf(r.raced_wholes->seconds)},
+                            {"ratio", JsonOf(r.raced_wholes->ratio)}};
+  if (r.minute_gain) json["minute_gain"] = *r.minute_gain;
+  if (r.whole_run) json["whole_run"] = JsonOf(*r.whole_run);
   if (!r.nothing.empty()) json["nothing"] = r.nothing;
   if (!r.resume.empty()) json["resume"] = r.resume;
   if (!r.status.ok()) json["error"] = r.status.message();
@@ -292,17 +326,27 @@ std::string ToJson(const ExportResult& r) {
 
 std::string ToJson(const BuildReport& r) { return Document(JsonOf(r)); }
 
-std::string ToJson(const RunReport& r) {
-  return Document({{"library", r.library},
-                   {"symbol", r.name},
-                   {"parameters", JsonOf(r.parameters)},
-                   {"weights_bytes", r.weights_bytes},
-                   {"arena_bytes", r.arena_bytes},
-                   {"runs", r.runs},
-                   {"threads", r.threads},
-                   {"seconds", JsonOf(r.seconds)},
-                   {"prepare_seconds", r.prepare_seconds}});
+std::string ToJson(const PlannedModel& m) {
+  return Document({{"symbol", m.name},
+                   {"arena_bytes", m.arena_bytes},
+                   {"alive_bytes", m.alive_bytes()},
+                   {"weights_bytes", m.weights_bytes},
+                   {"scratch_bytes", m.scratch_bytes},
+                   {"calls", ListOf(m.calls,
+                                    [](const PlannedCall& c) -> Json {
+                                      return {{"call", c.number},       {"prepares", c.prepares},
+                                              {"task", c.task},         {"arrays", c.arguments},
+                                              {"schedule", c.schedule}, {"threads", c.takes_threads},
+                                              {"bytes", c.bytes},       {"scratch", c.workspace}};
+                                    })},
+                   {"memory", ListOf(m.arrays, [](const PlannedArray& a) {
+                      Json json = {{"area", a.area}, {"begin", a.begin}, {"end", a.end}, {"what", a.what}};
+                      if (a.first >= 0) json["calls"] = {a.first, a.last};
+                      return json;
+                    })}});
 }
+
+std::string ToJson(const RunReport& r) { return Document(JsonOf(r)); }
 
 std::string ToJson(const CheckResult& r) {
   return Document(
@@ -328,9 +372,11 @@ std::string ToJson(const TrainResult& r) {
 }
 
 std::string ToJson(const BenchReport& r) {
-  return Document({{"file", r.file},
-                   {"machine", r.machine},
-                   {"tasks", ListOf(r.tasks, [](const TaskTimes& t) { return JsonOf(t); })}});
+  Json json = {{"file", r.file},
+               {"machine", r.machine},
+               {"tasks", ListOf(r.tasks, [](const TaskTimes& t) { return JsonOf(t); })}};
+  if (r.whole) json["whole"] = JsonOf(*r.whole);
+  return Document(json);
 }
 
 std::string ToJson(const RaceReport& r) {

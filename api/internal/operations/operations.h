@@ -18,12 +18,15 @@ absl::StatusOr<SpaceReport> SketchTasks(const Input& input, const std::vector<Ta
                                         const SketchSettings& settings);
 absl::StatusOr<BenchReport> BenchTasks(const SessionOptions& options, const Input& input,
                                        const BenchSettings& settings);
+absl::StatusOr<BenchReport> BenchWhole(const SessionOptions& options, const Input& input,
+                                       const BenchSettings& settings, Stop& stop);
 absl::StatusOr<BuildReport> BuildModel(const SessionOptions& options, const Input& input,
                                        const BuildSettings& settings, Stop& stop);
 absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSettings& settings);
 
 absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options);
 absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings);
+absl::StatusOr<PlannedModel> ReadModelTrace(const std::string& path);
 absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId id, bool here, Stop& stop);
 absl::StatusOr<RaceReport> RaceRecords(const SessionOptions& options, const RecordPlace& one,
                                        const RecordPlace& other, Stop& stop);

@@ -54,7 +54,7 @@ std::string HowTimed(const Rebuilt& record) {
   const RecordFlags& flags = record.entry.record.flags;
   return absl::StrCat(
       CoresText(record.target.cores), flags.contract ? "" : ", no contraction",
-      flags.cold ? ", cold caches" : "",
+      flags.cold ? ", cold caches" : "", flags.in_model ? ", as within a model" : "",
       flags.policies.AreUsual() ? "" : absl::StrCat(", without ", flags.policies.WithoutText()));
 }
 
@@ -81,6 +81,7 @@ absl::StatusOr<CpuMeasurer> MeasurerFor(const SessionOptions& options, const Reb
   measuring.contract = record.entry.record.flags.contract;
   measuring.policies = record.entry.record.flags.policies;
   measuring.cold_cache = record.entry.record.flags.cold;
+  measuring.in_model = record.entry.record.flags.in_model;
   measuring.run_seconds = 60;
   measuring.race_rounds = kRounds;
   measuring.race_seconds = kSecondsForQuiet;

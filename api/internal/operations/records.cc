@@ -153,6 +153,7 @@ absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId i
   measuring.contract = row.flags.contract;
   measuring.policies = row.flags.policies;
   measuring.cold_cache = row.flags.cold;
+  measuring.in_model = row.flags.in_model;
   measuring.run_seconds = 60;
   measuring.race_seconds = 2;
   measuring.object_folder = ObjectFolder(options.database);

@@ -1,15 +1,12 @@
 // Session::Run: runs and times the library of a whole model in a runner.
-#include <cmath>
 #include <fstream>
 #include <iterator>
-#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
-#include "api/internal/json.h"
+#include "api/internal/model/whole.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/workers.h"
-#include "backends/codegen/symbol_bytes.h"
 #include "backends/model/npy.h"
 #include "backends/model/weights_file.h"
 #include "backends/vendor/paired_timing.h"
@@ -23,85 +20,48 @@ absl::StatusOr<std::string> Read(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What the library says of itself (backends/model/driver.h).
-absl::StatusOr<RunReport> Described(const std::string& path, const std::string& library) {
-  const auto text = BytesOfSymbol(library, "_metadata");
-  if (!text.ok())
-    return Mistake(absl::InvalidArgumentError(
-        absl::StrCat(path, ": not a library of `kiln build`: ", text.status().message())));
-  const Json json = Json::parse(text->c_str(), nullptr, false);
-  RunReport report{.library = path};
-  try {
-    report.name = json.at("name");
-    report.weights_bytes = json.at("weights_bytes");
-    report.arena_bytes = json.at("arena_bytes");
-    for (const Json& p : json.at("parameters"))
-      report.parameters.push_back(
-          {p.at("name"), p.value("argument", ""), p.at("dtype"), p.at("shape"), p.at("role")});
-  } catch (const Json::exception& e) {
-    return absl::DataLossError(absl::StrCat(path, ": what it says of itself is malformed: ", e.what()));
-  }
-  return report;
-}
-
-int64_t ElementsOf(const Parameter& p) {
-  int64_t elements = 1;
-  for (const int64_t extent : p.shape) elements *= extent;
-  return elements;
-}
-
-KernelParam::Role RoleOf(const Parameter& p) {
-  if (p.role == "output") return KernelParam::kOutput;
-  if (p.role == "constant") return KernelParam::kConstant;
-  return p.role == "scalar" ? KernelParam::kScalar : KernelParam::kInput;
-}
-
 class ModelRun {
  public:
-  ModelRun(const RunSettings& settings, RunReport report, std::string library)
-      : s_(settings), report_(std::move(report)) {
-    kernel_.shared_object = std::move(library);
-    kernel_.symbol = absl::StrCat(report_.name, "_by_table");
-    kernel_.takes_table = true;
-    if (s_.weights.empty() && report_.weights_bytes > 0)
-      kernel_.prepare_symbol = absl::StrCat(report_.name, "_prepare_by_table");
-    if (BytesOfSymbol(kernel_.shared_object, "_set_threads").status().code() != absl::StatusCode::kNotFound)
-      kernel_.threads_symbol = absl::StrCat(report_.name, "_set_threads");
-  }
+  ModelRun(const RunSettings& settings, const LibraryText& described, std::string library)
+      : s_(settings), described_(described), kernel_(KernelOfModel(described, std::move(library))) {}
 
   absl::StatusOr<RunReport> Run(const std::string& runner) {
-    if (auto status = AddParameters(); !status.ok()) return status;
-    if (auto status = AddWeights(); !status.ok()) return status;
-    kernel_.params.push_back({"u8", std::max<int64_t>(report_.arena_bytes, 1), KernelParam::kWorkspace});
+    if (auto status = TakeInputs(); !status.ok()) return status;
+    if (auto status = TakeWeights(); !status.ok()) return status;
     RunRequest request{.kernel = std::move(kernel_), .data_seed = s_.seed, .threads = s_.threads};
     request.timing.runs = s_.runs;
     request.limits.seconds = s_.seconds;
-    request.limits.bytes = 2 * report_.weights_bytes + report_.arena_bytes + (int64_t{8} << 30);
+    request.limits.bytes = RunBytesOf(described_);
+    if (s_.profile) {
+      if (described_.calls.empty())
+        return Mistake(absl::InvalidArgumentError(
+            absl::StrCat(s_.library, ": built by an older Kiln, which cannot time calls; build it again")));
+      request.profile = ProfileOf(described_, s_.runs);
+    }
     const auto ran = RunAlone(std::move(request), runner);
     if (!ran.ok()) return ran.status();
     const MedianInterval median = MedianOf(ran->seconds);
-    report_.seconds = {median.median, median.low, median.high};
-    report_.runs = static_cast<int>(ran->seconds.size());
-    report_.threads = s_.threads;
-    report_.prepare_seconds = ran->prepare_seconds;
-    return std::move(report_);
+    return RunReport{.library = s_.library,
+                     .name = described_.name,
+                     .parameters = described_.parameters,
+                     .weights_bytes = described_.weights_bytes,
+                     .arena_bytes = described_.arena_bytes,
+                     .runs = static_cast<int>(ran->seconds.size()),
+                     .threads = s_.threads,
+                     .seconds = {median.median, median.low, median.high},
+                     .prepare_seconds = ran->prepare_seconds,
+                     .calls = CallTimesOf(described_, ran->call_seconds)};
   }
 
  private:
-  absl::Status AddParameters() {
+  absl::Status TakeInputs() {
     size_t next = 0;
-    for (const Parameter& p : report_.parameters) {
-      KernelParam param{.dtype = p.dtype, .elements = ElementsOf(p), .role = RoleOf(p)};
-      // Without the prepare phase nothing reads the constants.
-      if (param.role == KernelParam::kConstant && !s_.weights.empty()) param.elements = 1;
-      const bool is_input = param.role == KernelParam::kInput || param.role == KernelParam::kScalar;
-      if (is_input && next < s_.inputs.size()) {
-        auto data = InputFrom(s_.inputs[next++], p);
-        if (!data.ok()) return data.status();
-        param.data = *std::move(data);
-      }
-      if (param.role == KernelParam::kOutput) param.tolerance = {.relative = INFINITY, .absolute = INFINITY};
-      kernel_.params.push_back(std::move(param));
+    for (size_t i = 0; i < described_.parameters.size() && next < s_.inputs.size(); ++i) {
+      KernelParam& param = kernel_.params[i];
+      if (param.role != KernelParam::kInput && param.role != KernelParam::kScalar) continue;
+      auto data = InputFrom(s_.inputs[next++], described_.parameters[i]);
+      if (!data.ok()) return data.status();
+      param.data = *std::move(data);
     }
     if (next == s_.inputs.size()) return absl::OkStatus();
     return Mistake(absl::InvalidArgumentError(
@@ -121,27 +81,30 @@ class ModelRun {
     return std::string(tensor->bytes);
   }
 
-  absl::Status AddWeights() {
-    const int64_t bytes = std::max<int64_t>(report_.weights_bytes, 1);
-    if (s_.weights.empty()) {
-      kernel_.params.push_back(
-          {"u8", bytes, report_.weights_bytes > 0 ? KernelParam::kPrepared : KernelParam::kWorkspace});
-      return absl::OkStatus();
-    }
+  // Gives the kernel the weights of the file. It then reads no constant.
+  absl::Status TakeWeights() {
+    if (s_.weights.empty()) return absl::OkStatus();
     const auto file = WeightsFile::Open(s_.weights);
     if (!file.ok()) return Mistake(file.status());
     const auto& tensors = file->tensors();
     if (tensors.size() != 1 || tensors[0].name != "weights" ||
-        static_cast<int64_t>(tensors[0].bytes.size()) != report_.weights_bytes)
+        static_cast<int64_t>(tensors[0].bytes.size()) != described_.weights_bytes)
       return Mistake(absl::InvalidArgumentError(
-          absl::StrCat(s_.weights, ": not the weights of ", report_.name, ", wanted a tensor \"weights\" of ",
-                       report_.weights_bytes, " bytes")));
-    kernel_.params.push_back({"u8", bytes, KernelParam::kConstant, std::string(tensors[0].bytes)});
+          absl::StrCat(s_.weights, ": not the weights of ", described_.name,
+                       ", wanted a tensor \"weights\" of ", described_.weights_bytes, " bytes")));
+    kernel_.prepare_symbol.reset();
+    for (KernelParam& param : kernel_.params) {
+      if (param.role == KernelParam::kConstant) param.elements = 1;
+      if (param.role == KernelParam::kPrepared) {
+        param.role = KernelParam::kConstant;
+        param.data = std::string(tensors[0].bytes);
+      }
+    }
     return absl::OkStatus();
   }
 
   const RunSettings& s_;
-  RunReport report_;
+  const LibraryText& described_;
   KernelObject kernel_;
 };
 
@@ -150,11 +113,11 @@ class ModelRun {
 absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSettings& settings) {
   auto library = Read(settings.library);
   if (!library.ok()) return library.status();
-  auto report = Described(settings.library, *library);
-  if (!report.ok()) return report.status();
+  const auto described = DescriptionOf(settings.library, *library);
+  if (!described.ok()) return described.status();
   const auto workers = FindWorkers(options.workers);
   if (!workers.ok()) return workers.status();
-  return ModelRun(settings, *std::move(report), *std::move(library)).Run(workers->runner);
+  return ModelRun(settings, *described, *std::move(library)).Run(workers->runner);
 }
 
 }  // namespace kiln::api

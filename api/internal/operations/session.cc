@@ -84,13 +84,18 @@ absl::StatusOr<RunReport> Session::Run(const RunSettings& settings) {
 
 absl::StatusOr<BenchReport> Session::Bench(const BenchSettings& settings) {
   if (const absl::Status loaded = impl_->CheckLoaded(); !loaded.ok()) return loaded;
-  return BenchTasks(impl_->options, impl_->input, settings);
+  return settings.whole ? BenchWhole(impl_->options, impl_->input, settings, impl_->stop)
+                        : BenchTasks(impl_->options, impl_->input, settings);
 }
 
 absl::StatusOr<std::vector<BestRecord>> Session::Best() { return BestRecords(impl_->options); }
 
 absl::StatusOr<Shown> Session::Show(int64_t record, const ShowSettings& settings) {
   return ShowRecord(impl_->options, record, settings);
+}
+
+absl::StatusOr<PlannedModel> Session::ShowModel(const std::string& trace_file) {
+  return ReadModelTrace(trace_file);
 }
 
 absl::StatusOr<ReplayResult> Session::Replay(int64_t record, bool here) {

@@ -1,10 +1,14 @@
 #include "api/internal/operations/tune_run.h"
 
+#include <filesystem>
 #include <map>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "api/errors.h"
 #include "api/internal/libraries.h"
+#include "api/internal/model/in_place.h"
+#include "api/internal/model/race_wholes.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/roofline.h"
 #include "api/internal/run_text.h"
@@ -24,11 +28,14 @@
 #include "backends/measure/measurer.h"
 #include "backends/prove/presburger.h"
 #include "lang/base/phase.h"
+#include "lang/base/stopwatch.h"
 #include "lang/reference/trial_data.h"
 #include "search/database/sqlite_store.h"
 
 namespace kiln::api {
 namespace {
+
+constexpr double kPartForWholes = 0.25;  // of the search's time, for building wholes that race
 
 class TuneRun {
  public:
@@ -37,6 +44,8 @@ class TuneRun {
 
   absl::StatusOr<TuneReport> Run() {
     const Stop::Work work(c_.stop);
+    if (s_.cold && s_.in_model)
+      return Mistake(absl::InvalidArgumentError("caches are cold or as within a model, not both"));
     if (const absl::Status used = UseStrategy(s_, &tuning_); !used.ok()) return used;
     for (const TaskInfo& task : c_.tasks) {
       tasks_.push_back({task.name, task.program, task.flops, static_cast<double>(task.occurrences),
@@ -61,6 +70,7 @@ class TuneRun {
                                         .contract = s_.contract,
                                         .policies = c_.input.policies,
                                         .cold_cache = s_.cold,
+                                        .in_model = s_.in_model,
                                         .object_folder = ObjectFolder(c_.options.database),
                                         .builder_path = workers->builder,
                                         .runner_path = workers->runner});
@@ -138,7 +148,9 @@ class TuneRun {
           TaskEnded{finished->name, finished->trials, finished->record, finished->seconds, finished->reason});
       report.tasks.push_back(*std::move(finished));
     }
+    RaceTheWhole(measurer, store, &report);
     if (absl::Status built = BuildWhole(&report); !built.ok()) return built;
+    if (IsModel()) SumGains(&report);
     report.interrupted |= stopped();
     Judge(&report);
     Tell(Ended{report.run, report.interrupted});
@@ -152,6 +164,7 @@ class TuneRun {
     tuning.seconds = s_.seconds;
     tuning.seed = s_.seed;
     tuning.cold = s_.cold;
+    tuning.in_model = s_.in_model;
     if (absl::Status status = UseCostModel(s_, &tuning); !status.ok()) return status;
     tuning.threads = static_cast<int>(UsableCores().size());
     tuning.command = command_;
@@ -160,6 +173,11 @@ class TuneRun {
     tuning.prover = &prover;
     tuning.stop = c_.stop.flag();
     tuning.progress = [&](const TuneProgress& round) { Tell(RoundOf(round)); };
+    InPlace in_place(c_.options, c_.input, measurer.target(), runner_, c_.stop);
+    if (IsModel() && s_.in_place)
+      tuning.in_place = [&](absl::Span<const PlacedTask> tasks) {
+        return in_place.Run(tasks, measurer.builders());
+      };
     return kiln::Tune(tasks_, space.space, measurer.target(), tuning, measurer, store);
   }
 
@@ -171,6 +189,8 @@ class TuneRun {
                      .failures = result.failures,
                      .ended = result.ended,
                      .record = result.record};
+    found.in_place_seconds = result.in_place;
+    found.minute_gain = result.minute_gain;
     found.symbol = task.symbol;
     found.parameters = task.parameters;
     if (found.record == 0) {
@@ -247,15 +267,40 @@ class TuneRun {
                         s_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", s_.trials));
   }
 
+  bool IsModel() const {
+    return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1) && c_.input.boundaries.empty();
+  }
+
+  int Threads() const { return s_.threads > 0 ? s_.threads : static_cast<int>(UsableCores().size()); }
+
+  // Chooses the records of a whole model within it. A whole that cannot be timed is built with the fastest records.
+  void RaceTheWhole(CpuMeasurer& measurer, Store& store, TuneReport* report) const {
+    if (s_.output.empty() || !s_.in_place || !IsModel() || s_.trials == 0 || stopped()) return;
+    auto raced = RaceWholes({c_.options, c_.input, measurer.target(), runner_, measurer.builders(),
+                             kPartForWholes * watch_.Seconds(), c_.stop},
+                            store);
+    if (raced.ok()) report->raced_wholes = *std::move(raced);
+  }
+
   // A file with several calls ends as one library, whatever was tuned.
   absl::Status BuildWhole(TuneReport* report) const {
-    const bool is_model = c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1;
-    if (s_.output.empty() || !is_model || !c_.input.boundaries.empty() || stopped()) return absl::OkStatus();
+    if (s_.output.empty() || !IsModel() || stopped()) return absl::OkStatus();
     auto whole = BuildModel(c_.options, c_.input, {.folder = s_.output}, c_.stop);
     if (absl::IsCancelled(whole.status())) return absl::OkStatus();
     if (!whole.ok()) return whole.status();
     report->whole = *std::move(whole);
+    if (stopped()) return absl::OkStatus();
+    const std::string library =
+        (std::filesystem::path(s_.output) / absl::StrCat(report->whole->name, ".so")).string();
+    auto run = RunModel(c_.options, {.library = library, .threads = Threads(), .profile = true});
+    if (run.ok()) report->whole_run = *std::move(run);
     return absl::OkStatus();
+  }
+
+  static void SumGains(TuneReport* report) {
+    double gain = 0;
+    for (const TaskResult& task : report->tasks) gain += task.minute_gain;
+    if (gain > 0) report->minute_gain = gain;
   }
 
   static void Judge(TuneReport* report) {
@@ -271,7 +316,7 @@ class TuneRun {
       ++count;
       without[task.reason].push_back(task.name);
     }
-    if (count == 0) return;
+    if (count == 0 || report->whole) return;  // a library has default schedules where there is no record
     const size_t all = report->tasks.size();
     std::string text = absl::StrCat(count, " of ", all, all == 1 ? " task has" : " tasks have", " no record");
     for (const auto& [reason, names] : without)
@@ -285,6 +330,8 @@ class TuneRun {
   const Session::EventSink& events_;
   const std::string command_;
   std::string runner_;
+  double spent_ = 0;
+  const Stopwatch watch_{&spent_};
   std::vector<std::string> warnings_;
   std::vector<TuneTask> tasks_;
   TuneOptions tuning_;

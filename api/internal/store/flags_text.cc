@@ -25,6 +25,7 @@ std::string FlagsText(const RecordFlags& flags, const Quiet& quiet) {
       flags.contract ? "multiply-adds fused" : "",
       flags.reassociated ? "sums reordered" : "",
       flags.cold ? "cold caches" : "",
+      flags.in_model ? "timed as within a model" : "",
       flags.spot_checked ? "chosen elements compared" : "",
       flags.uninterpreted ? "the original not checked by the interpreter" : "",
       flags.prepare ? "constants prepared" : "",

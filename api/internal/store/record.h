@@ -26,9 +26,9 @@ struct Rebuilt {
 // database or record, kDataLoss if the texts do not parse, and kFailedPrecondition if a step does not apply.
 absl::StatusOr<Rebuilt> Rebuild(const std::string& database, RowId id);
 
-// Returns the fastest of these records that the machine of this fingerprint measured of the task, with cold caches
-// or without; null if there is none.
+// Returns the fastest of these records that the machine of this fingerprint measured of the task, with such caches;
+// null if there is none.
 const RecordEntry* BestOf(const std::vector<RecordEntry>& records, const Program& task,
-                          const std::string& fingerprint, bool cold = false);
+                          const std::string& fingerprint, Caches caches = Caches::kWarm);
 
 }  // namespace kiln::api

@@ -1,0 +1,41 @@
+// Chooses the schedule of each task of a model: the fastest record of the database, or else a default schedule
+// (search/model/default_schedules.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "api/building.h"
+#include "api/internal/input.h"
+#include "api/internal/stop.h"
+#include "api/session.h"
+#include "backends/model/compile_model.h"
+#include "lang/target/target.h"
+
+namespace kiln::api {
+
+// What each task of a model is compiled from. All lists are by task, in the order of ExtractAllTasks.
+struct ModelSchedules {
+  std::vector<Task> tasks;
+  std::vector<ScheduledTask> scheduled;
+  std::vector<std::string> traces;  // empty: the task has no schedule
+  std::vector<BuiltTask> told;
+};
+
+struct ScheduleWishes {
+  bool records = true;  // false: default schedules alone
+  // Whether a record that was chosen for this model (chosen_records.h) goes before the fastest, as long as the fastest is
+  // still the same.
+  bool chosen = true;
+};
+
+// kInvalidArgument (a Mistake) if an operation of the file was left out; kCancelled if interrupted.
+absl::StatusOr<ModelSchedules> ScheduleModel(const SessionOptions& options, const Input& input,
+                                             const Target& target, const ScheduleWishes& wishes, Stop& stop);
+
+// Gives task number `task` the schedule of a record.
+absl::Status UseRecord(const SessionOptions& options, int64_t record, size_t task, ModelSchedules* schedules);
+
+}  // namespace kiln::api

@@ -1,0 +1,41 @@
+#include "api/internal/model/time_whole.h"
+
+#include <map>
+#include <utility>
+
+#include "backends/vendor/paired_timing.h"
+
+namespace kiln::api {
+namespace {
+
+constexpr int kRuns = 10;           // with the time of each call
+constexpr double kMaxSeconds = 60;  // for all of them
+
+}  // namespace
+
+absl::StatusOr<TimedWhole> TimeWhole(const Input& input, const ModelSchedules& schedules, int threads,
+                                     const std::string& runner, BuilderPool& builders) {
+  auto whole = CompileWhole(input, schedules, "whole", builders);
+  if (!whole.ok()) return whole.status();
+  TimedWhole timed{.kernel = KernelOfModel(whole->described, std::move(whole->library.shared_object)),
+                   .described = std::move(whole->described)};
+  RunRequest request{
+      .kernel = timed.kernel, .threads = threads, .profile = ProfileOf(timed.described, kRuns)};
+  request.timing.runs = 1;
+  request.limits = {.seconds = kMaxSeconds, .bytes = RunBytesOf(timed.described)};
+  const auto ran = RunAlone(std::move(request), runner);
+  if (!ran.ok()) return ran.status();
+  std::map<std::string, std::pair<double, int>> sums;
+  for (const CallTimes& call : CallTimesOf(timed.described, ran->call_seconds)) {
+    auto& [seconds, calls] = sums[call.task];
+    seconds += call.seconds.median;
+    ++calls;
+  }
+  for (const BuiltTask& task : schedules.told) {
+    const auto sum = sums.find(task.name);
+    timed.seconds.push_back(sum == sums.end() ? 0 : sum->second.first / sum->second.second);
+  }
+  return timed;
+}
+
+}  // namespace kiln::api

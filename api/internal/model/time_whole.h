@@ -1,0 +1,24 @@
+// Builds a scheduled model and times it and its tasks within it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "api/internal/model/schedules.h"
+#include "api/internal/model/whole.h"
+#include "backends/builder/pool.h"
+
+namespace kiln::api {
+
+struct TimedWhole {
+  KernelObject kernel{};
+  LibraryText described{};
+  std::vector<double> seconds{};  // of one execution, by task; 0 for tasks of the prepare phase
+};
+
+// `runner`: path of kiln-runner. Errors: those of CompileWhole and RunAlone.
+absl::StatusOr<TimedWhole> TimeWhole(const Input& input, const ModelSchedules& schedules, int threads,
+                                     const std::string& runner, BuilderPool& builders);
+
+}  // namespace kiln::api

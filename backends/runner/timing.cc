@@ -1,5 +1,6 @@
 #include "backends/runner/timing.h"
 
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -7,6 +8,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <optional>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -253,6 +255,37 @@ bool EnoughSamples(const TimingPolicy& policy, const Samples& samples, double sp
   });
 }
 
+double Between(const timespec& from, const timespec& to) {
+  return static_cast<double>(to.tv_sec - from.tv_sec) + 1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec);
+}
+
+constexpr int64_t kMaxCopies = 1024, kPage = 4096;
+
+int64_t BytesOf(const KernelParam& param) { return param.elements * DTypeBytes(param.dtype); }
+
+bool IsCopied(const KernelParam& param) {
+  return param.role == KernelParam::kConstant || param.role == KernelParam::kPrepared;
+}
+
+int64_t BytesOf(const KernelObject& kernel, KernelParam::Role role) {
+  int64_t bytes = 0;
+  for (const KernelParam& param : kernel.params)
+    if (param.role == role) bytes += BytesOf(param);
+  return bytes;
+}
+
+// A copy at the same place within a page. Null if there is no memory.
+void* CopyOf(const void* original, int64_t bytes) {
+  const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(original) % kPage);
+  const auto size = static_cast<size_t>(bytes + offset);
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  void* copy = static_cast<char*>(memory) + offset;
+  std::memcpy(copy, original, static_cast<size_t>(bytes));
+  mprotect(memory, size, PROT_READ);
+  return copy;
+}
+
 }  // namespace
 
 decltype(BoundKernel::call) CallerFor(const KernelObject& kernel) {
@@ -303,6 +336,53 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
   for (size_t k = 0; k < kernels->size(); ++k)
     (*kernels)[k].seconds = outcome.quiet ? FasterHalf(samples.quiet()[k]) : samples.all()[k];
   return outcome;
+}
+
+CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_up) {
+  CallProfile profile;
+  std::vector<timespec> stamps(static_cast<size_t>(calls) + 1);
+  kernel.arguments.push_back(stamps.data());
+  do {
+    profile.status = kernel.Run();
+    if (profile.status != 0) return profile;
+    std::vector<double>& seconds = profile.call_seconds.emplace_back();
+    for (size_t c = 0; c + 1 < stamps.size(); ++c) seconds.push_back(Between(stamps[c], stamps[c + 1]));
+  } while (static_cast<int>(profile.call_seconds.size()) < runs &&
+           std::chrono::steady_clock::now() < give_up);
+  return profile;
+}
+
+int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes) {
+  if (kernel.product || rotated_bytes <= 0) return 1;
+  int64_t read = BytesOf(kernel, KernelParam::kPrepared);
+  if (read == 0) read = BytesOf(kernel, KernelParam::kConstant);
+  if (read == 0) return 1;
+  return std::clamp<int64_t>((rotated_bytes + read - 1) / read, 1, kMaxCopies);
+}
+
+int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes) {
+  const int64_t more = CopiesOfConstants(kernel, rotated_bytes) - 1;
+  int64_t bytes = 0;
+  for (const KernelParam& param : kernel.params)
+    if (IsCopied(param)) bytes += more * (BytesOf(param) + 2 * kPage);
+  return bytes;
+}
+
+std::vector<std::vector<void*>> CopyConstants(const KernelObject& kernel, const std::vector<void*>& arguments,
+                                              int64_t rotated_bytes) {
+  const int64_t copies = CopiesOfConstants(kernel, rotated_bytes);
+  if (copies == 1) return {};
+  std::vector<std::vector<void*>> all = {arguments};
+  while (static_cast<int64_t>(all.size()) < copies) {
+    std::vector<void*> copy = arguments;
+    for (size_t i = 0; i < kernel.params.size(); ++i) {
+      if (!IsCopied(kernel.params[i])) continue;
+      copy[i] = CopyOf(arguments[i], BytesOf(kernel.params[i]));
+      if (copy[i] == nullptr) return {};
+    }
+    all.push_back(std::move(copy));
+  }
+  return all;
 }
 
 }  // namespace kiln

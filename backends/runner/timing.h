@@ -67,4 +67,26 @@ double MonotonicSeconds();
 TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* reference, Deadline give_up,
                           std::vector<TimedKernel>* kernels, std::atomic<int>* rounds);
 
+// Runs of a kernel that writes the time after each of its calls (ProfiledRuns in runner.h).
+struct CallProfile {
+  int status = 0;                                 // the first nonzero one, which ends it
+  std::vector<std::vector<double>> call_seconds;  // by run, then by call
+};
+
+// `kernel` is the profiled function with the kernel's arguments. It also gets an array for calls + 1 times. No run
+// begins after `give_up`, but one always does.
+CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_up);
+
+// How many copies of a kernel's constants there are in all (TimingPolicy::rotated_bytes), the original included. What the prepare function writes takes the place of the
+// constants that it reads.
+int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
+
+// The memory of the copies, without the original.
+int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes);
+
+// Copies constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones first; nothing
+// if one copy is enough, or there is no memory. Call it after the prepare function. Nothing is freed.
+std::vector<std::vector<void*>> CopyConstants(const KernelObject& kernel, const std::vector<void*>& arguments,
+                                              int64_t rotated_bytes);
+
 }  // namespace kiln

@@ -44,7 +44,7 @@ TEST(Job, ASpecificationThatIsWrongIsToldWithItsPlace) {
       {R"({"file": "a", "text": "b"})", "job: it must have a \"file\" or a \"text\", and not both"},
       {R"({"file": 3})", "job: /file: 3 is given; it must be a string"},
       {R"({"file": "a", "trials": "many"})",
-       "job: /trials: \"many\" is given; it must be a whole number from 1 to 100000000"},
+       "job: /trials: \"many\" is given; it must be a whole number from 0 to 100000000"},
       {R"({"file": "a", "trials": 2.5})", "job: /trials: 2.5 is given"},
       {R"({"file": "a", "seed": -1})", "job: /seed: -1 is given; it must be a whole number of at least 0"},
       {R"({"file": "a", "inputs": -1})",

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backends/runner/copies.h"
+#include "backends/runner/timing.h"
 #include "backends/workers/frames.h"
 #include "backends/workers/worker_process.h"
 #include "tests/runner/kernels.h"

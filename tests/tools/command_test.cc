@@ -44,7 +44,7 @@ TEST(Command, MistakesInTheCommandLineExitWithTwo) {
       {},
       {"bake"},
       {"tune"},
-      {"tune", kMatmul, "--trials", "0"},
+      {"tune", kMatmul, "--trials", "-1"},
       {"tune", kMatmul, "--trials", "many"},
       {"tune", kMatmul, "--seed", "-1"},
       {"tune", kMatmul, "--time", "-3"},

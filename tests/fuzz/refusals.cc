@@ -156,7 +156,7 @@ bool BrutePrepare(Program& p, const std::vector<Id>& nodes) {
   return RunSymbolic(phase).ok();
 }
 
-int64_t ThreadsOf(const Program& p, Id nest) {
+int64_t CountThreads(const Program& p, Id nest) {
   int64_t threads = 1;
   for (const Id loop : LoopsBelow(p, nest))
     if (p.loop(loop).kind == LoopKind::kThreadX) threads = std::max(threads, p.loop(loop).extent.Known());
@@ -167,7 +167,7 @@ int64_t ThreadsOf(const Program& p, Id nest) {
 bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   const Id loop = p.nodes[nodes[0]].parent;
   if (!p.IsLoop(loop) || !OnlyChild(p, nodes[0]) || p.loop(loop).kind != LoopKind::kSerial) return false;
-  const int64_t threads = ThreadsOf(p, NestOf(p, loop));
+  const int64_t threads = CountThreads(p, NestOf(p, loop));
   const Id inner = p.AddLoop("thread", threads, LoopKind::kThreadX);
   const Id outer = p.AddLoop("outer", (p.loop(loop).extent.Known() + threads - 1) / threads);
   p.Replace(loop, outer);
@@ -203,7 +203,7 @@ struct Asked {
 // Asks to bind loops to an axis, and to distribute blocks over the threads of their nest.
 void AskForThreads(const State& s, std::vector<Asked>& asked) {
   for (size_t l = 0; l < s.loops.size(); ++l) {
-    if (s.program.loop(s.loops[l]).extent.Known() > 1 && ThreadsOf(s.program, kRoot) == 1)
+    if (s.program.loop(s.loops[l]).extent.Known() > 1 && CountThreads(s.program, kRoot) == 1)
       asked.push_back({"bind",
                        {{Operand::Kind::kLoop, static_cast<int64_t>(l)}},
                        {s.loops[l]},
@@ -215,7 +215,7 @@ void AskForThreads(const State& s, std::vector<Asked>& asked) {
     const bool plain = s.program.block(block).monoid == kNone && s.program.nodes[block].first == kNone;
     const bool spread = std::any_of(around.begin(), around.end(),
                                     [&](Id loop) { return s.program.loop(loop).kind == LoopKind::kThreadX; });
-    if (plain && !spread && ThreadsOf(s.program, NestOf(s.program, block)) > 1)
+    if (plain && !spread && CountThreads(s.program, NestOf(s.program, block)) > 1)
       asked.push_back({"cooperative-fetch",
                        {{Operand::Kind::kBlock, static_cast<int64_t>(b)}, {Operand::Kind::kInt, 1}},
                        {block},

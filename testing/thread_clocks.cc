@@ -209,7 +209,6 @@ class Walk {
   void VisitExpr(Id block, Id expr) {
     const Expr& e = p_.exprs[expr];
     if (e.op == Op::kLoad) return Touch(block, e.AsLoad().buffer, e.AsLoad().index, false);
-    if (e.op == Op::kGather) TouchAll(block, e.AsGather().buffer);
     if (e.op == Op::kWithin) {
       const bool inside = absl::c_all_of(p_.List(e.AsWithin().marks),
                                          [&](Id mark) { return Checked(mark, iters_).has_value(); });
@@ -315,10 +314,6 @@ class Walk {
       element = element * shape[d++].Known() + ValueOf(mark, iters_).value_or(0) - origin;
     }
     TouchElement(block, buffer, element, writes);
-  }
-  void TouchAll(Id block, Id buffer) {
-    for (int64_t element = 0; element < kiln::ElementsOf(p_, buffer); ++element)
-      TouchElement(block, buffer, element, false);
   }
 
   void TouchElement(Id block, Id buffer, int64_t element, bool writes) {

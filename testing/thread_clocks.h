@@ -14,7 +14,8 @@
 // Neither the analysis that derives plans nor the loop plan of lowering is used here: the clocks must not
 // share their mistakes.
 //
-// kResourceExhausted if the walk would take more than `limit` accesses. Pure function; thread-safe.
+// Loads at computed indices are not judged. kResourceExhausted if the walk would take more than `limit`
+// accesses. Pure function; thread-safe.
 #pragma once
 
 #include "absl/status/status.h"

@@ -33,7 +33,7 @@ struct BuiltTask {
   int occurrences = 1;
   int64_t record = 0;         // of the database; 0: there is none
   double seconds = 0;         // of one call, by the record; 0 if unknown
-  std::string schedule{};     // "record", "default" or "untuned"
+  std::string schedule{};     // "record", "default", "untuned", or "foreign": code of upstream MLIR
   std::string assumptions{};  // of the schedule about the data; empty if none
 };
 

@@ -12,6 +12,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "api/errors.h"
+#include "backends/import/join_foreign.h"
 #include "backends/workers/write_all.h"
 #include "lang/base/mixer.h"
 #include "lang/base/phase.h"
@@ -55,10 +56,10 @@ void NoteRoles(Input* input) {
                    "(only the first), or their names, --inputs x,y"));
 }
 
-// Cuts the program into tasks. A model is simplified first.
+// Cuts the program into tasks. A model without foreign calls, which read what no block reads, is simplified first.
 absl::Status CutIntoTasks(Program program, Input* input) {
-  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(program, input->policies);
-  if (tasks.ok() && IsModel(*tasks)) {
+  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(program, input->policies, {}, input->foreign);
+  if (tasks.ok() && IsModel(*tasks) && input->foreign.empty()) {
     input->simplified = SimplifyModel(program, input->policies);
     if (input->simplified.applied) tasks = ExtractTasks(program, input->policies);
   }
@@ -143,10 +144,12 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
     options.allow_boundaries = true;
     const absl::Status refusal = whole.status();
     whole = ImportFile(input.path, options);
-    if (!whole.ok()) return refusal;
-    if (!CutIntoTasks(std::move(whole->program), &input).ok() || !IsModel(input.tasks)) return refusal;
+    if (!whole.ok()) return source.whole ? whole.status() : refusal;
+    input.foreign = JoinForeign(*whole);
     input.boundaries = std::move(whole->boundaries);
     input.arguments = std::move(whole->arguments);
+    if (!CutIntoTasks(std::move(whole->program), &input).ok() || (!source.whole && !IsModel(input.tasks)))
+      return refusal;
     NoteRoles(&input);
     return input;
   }

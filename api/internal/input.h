@@ -35,11 +35,13 @@ struct Input {
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
   ModelSimplifications simplified;     // what `program` differs by from the file, if it is a model
+  std::vector<ForeignCall> foreign;    // by boundary: what it reads and writes
 };
 
-// Loads the input. If the file is a model (several tasks, one of them with a reduction), an operation that
-// Kiln cannot express becomes a boundary. In any other file it is an error. This function forks: call it
-// before threads start.
+// Loads the input. If the file is a model (several tasks, one of them with a reduction), or `source.whole` is true, an
+// operation that Kiln cannot express becomes a boundary: between the tasks there is a foreign call, and the buffers
+// between it and the tasks are temporaries. In any other file it is an error. This function forks: call it before
+// threads start.
 // `without`: the policies that are switched off. An unknown name is a Mistake.
 absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without);
 

@@ -17,6 +17,7 @@
 #include "backends/codegen/context.h"
 #include "backends/codegen/version.h"
 #include "backends/lower/lift_allocations.h"
+#include "backends/lower/lower_foreign.h"
 #include "build_info.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
@@ -229,13 +230,34 @@ absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
   return absl::OkStatus();
 }
 
+// Compiles the function of the request, which is no Program.
+absl::Status CompileForeign(const BuildRequest& request, BuildResult* result) {
+  const auto codegen = CodegenFor(request);
+  if (!codegen.ok()) return codegen.status();
+  auto lowered = LowerForeign(request.module, request.symbol, Context());
+  if (!lowered.ok()) return lowered.status();
+  CodegenOptions options;
+  options.entries = {{.name = request.symbol, .noalias = true, .alignment = request.alignment}};
+  options.pipeline = CodegenOptions::Pipeline::kO3;
+  const auto object = (*codegen)->Compile(*lowered->module, options);
+  if (!object.ok()) return object.status();
+  result->outputs.push_back(object->bytes);
+  result->workspaces = std::move(lowered->workspaces);
+  result->has_status = lowered->has_status;
+  return absl::OkStatus();
+}
+
+absl::Status Compile(const BuildRequest& request, BuildResult* result) {
+  if (request.module.empty()) return Job(request).Run(result);
+  return request.foreign ? CompileForeign(request, result) : CompileModule(request, result);
+}
+
 }  // namespace
 
 BuildResult Build(const BuildRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   BuildResult result{.status = BuildStatus::kOk};
-  const absl::Status status =
-      request.module.empty() ? Job(request).Run(&result) : CompileModule(request, &result);
+  const absl::Status status = Compile(request, &result);
   if (!status.ok()) result = {.status = BuildStatus::kBuildFailed, .error = std::string(status.message())};
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -13,8 +13,8 @@ struct BuildFields {
     if constexpr (std::is_same_v<T, BuildLimits>) {
       visit(value.seconds, value.bytes);
     } else if constexpr (std::is_same_v<T, BuildRequest>) {
-      visit(value.program, value.module, value.entries, value.symbol, value.outputs, value.contract,
-            value.policies.switched, value.lifts_allocations, value.pieces, value.alignment,
+      visit(value.program, value.module, value.entries, value.foreign, value.symbol, value.outputs,
+            value.contract, value.policies.switched, value.lifts_allocations, value.pieces, value.alignment,
             value.stands_alone, value.table_above, value.triple, value.cpu, value.features,
             value.print_after_all, value.limits, value.object_folder, value.cache_key);
     } else if constexpr (std::is_same_v<T, PreparedParam>) {
@@ -22,8 +22,8 @@ struct BuildFields {
     } else {
       static_assert(std::is_same_v<T, BuildResult>);
       visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.workspaces,
-            value.takes_threads, value.has_table, value.passes, value.seconds, value.from_folder,
-            value.remark);
+            value.has_status, value.takes_threads, value.has_table, value.passes, value.seconds,
+            value.from_folder, value.remark);
     }
   }
 };

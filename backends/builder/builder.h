@@ -42,6 +42,9 @@ struct BuildRequest {
   // It defines the functions `entries`. The only output is kObject.
   std::string module = {};
   std::vector<std::string> entries = {};
+  // True: the module is one function on tensors, which becomes SYMBOL (backends/lower/lower_foreign.h). There are no
+  // entries, and `lifts_allocations` is true.
+  bool foreign = false;
   std::string symbol = "kernel";
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // a * b + c as one fused operation (backends/lower/lower.h)
@@ -89,6 +92,7 @@ struct BuildResult {
   bool has_prepare = false;
   std::vector<PreparedParam> prepared = {};
   std::vector<int64_t> workspaces = {};  // bytes of each, with lifts_allocations
+  bool has_status = false;               // of a foreign function: whether it may return something else than 0
   bool takes_threads = false;  // whether SYMBOL_set_threads exists; known if object code was generated
   bool has_table = false;      // whether SYMBOL_by_table exists
   std::string passes = {};     // with print_after_all: the text after each pass

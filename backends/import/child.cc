@@ -20,14 +20,15 @@ struct Answer {
   std::string program;
   std::vector<std::string> arguments;
   std::vector<Boundary> boundaries;
+  std::vector<std::string> between;
 };
 
 struct AnswerFields {
   static void Of(auto& visit, auto& value) {
     if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, Boundary>) {
-      visit(value.location, value.op, value.reason, value.results, value.operands);
+      visit(value.location, value.op, value.reason, value.hint, value.code, value.results, value.operands);
     } else {
-      visit(value.error, value.nothing, value.program, value.arguments, value.boundaries);
+      visit(value.error, value.nothing, value.program, value.arguments, value.boundaries, value.between);
     }
   }
 };
@@ -47,11 +48,12 @@ std::string InChild(const std::string& path, const ImportOptions& options) {
   if (options.in_child) options.in_child();
   absl::StatusOr<Imported> imported = ReadAndImport(path, options);
   if (!imported.ok()) {
-    return WireEncode<AnswerFields>(
-        Answer{std::string(imported.status().message()), absl::IsOutOfRange(imported.status()), {}, {}, {}});
+    return WireEncode<AnswerFields>(Answer{
+        std::string(imported.status().message()), absl::IsOutOfRange(imported.status()), {}, {}, {}, {}});
   }
   return WireEncode<AnswerFields>(Answer{"", false, Serialize(imported->program),
-                                         std::move(imported->arguments), std::move(imported->boundaries)});
+                                         std::move(imported->arguments), std::move(imported->boundaries),
+                                         std::move(imported->between)});
 }
 
 }  // namespace
@@ -76,7 +78,8 @@ absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportOptions
   if (!answer.error.empty()) return absl::InvalidArgumentError(answer.error);
   auto program = Deserialize(answer.program);
   if (!program.ok()) return program.status();
-  return Imported{*std::move(program), std::move(answer.arguments), std::move(answer.boundaries)};
+  return Imported{*std::move(program), std::move(answer.arguments), std::move(answer.boundaries),
+                  std::move(answer.between)};
 }
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 
 #include "mlir/Conversion/TosaToArith/TosaToArith.h"
 #include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToSCF/TosaToSCF.h"
 #include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -209,7 +210,19 @@ mlir::LogicalResult LowerTosa(mlir::ModuleOp module) {
   arith.includeApplyRescale = true;
   functions.addPass(mlir::createTosaToArithPass(arith));
   functions.addPass(mlir::createTosaToTensorPass());
+  functions.addPass(mlir::createTosaToSCFPass());
   return passes.run(module);
+}
+
+void MakeBitcastsScalar(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::tensor::BitcastOp> casts;
+  module.walk([&](mlir::tensor::BitcastOp op) { casts.push_back(op); });
+  for (mlir::tensor::BitcastOp op : casts) {
+    mlir::OpBuilder b(op);
+    const mlir::Value made = mlir::arith::BitcastOp::create(b, op.getLoc(), op.getType(), op.getSource());
+    op.replaceAllUsesWith(made);
+    op.erase();
+  }
 }
 
 void MakeSignless(mlir::ModuleOp module) {

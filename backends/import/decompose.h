@@ -13,6 +13,9 @@ mlir::LogicalResult LowerTosa(mlir::ModuleOp module);
 // whether they read them as signed. Casts between the two disappear.
 void MakeSignless(mlir::ModuleOp module);
 
+// Makes arith.bitcast of tensor.bitcast.
+void MakeBitcastsScalar(mlir::ModuleOp module);
+
 // Rewrites linalg.pack and unpack as pads, reshapes, transposes and slices, and tensor.gather and scatter as
 // linalg.generics.
 void DecomposeNamed(mlir::ModuleOp module);

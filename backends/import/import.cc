@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "backends/import/file_kind.h"
+#include "backends/import/foreign/dialects.h"
 #include "backends/import/normalize.h"
 #include "backends/import/refusal.h"
 #include "backends/import/roles.h"
@@ -36,7 +37,7 @@
 namespace kiln {
 namespace {
 
-void Load(mlir::MLIRContext& context) {
+void Load(mlir::MLIRContext& context, bool foreign) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect,
                   mlir::bufferization::BufferizationDialect, mlir::cf::ControlFlowDialect,
@@ -45,6 +46,7 @@ void Load(mlir::MLIRContext& context) {
                   mlir::scf::SCFDialect, mlir::sparse_tensor::SparseTensorDialect,
                   mlir::tensor::TensorDialect, mlir::tosa::TosaDialect>();
   mlir::func::registerInlinerExtension(registry);
+  if (foreign) AddForeignDialects(registry);
   context.appendDialectRegistry(registry);
   context.loadAllAvailableDialects();
 }
@@ -150,7 +152,7 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
   }
   text = absl::StripPrefix(text, "\xEF\xBB\xBF");  // byte-order mark
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
-  Load(context);
+  Load(context, options.allow_boundaries);
   context.allowUnregisteredDialects(options.allow_boundaries);
   std::string error;
   mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic& diagnostic) {

@@ -62,15 +62,18 @@ struct ImportOptions {
   std::function<void()> in_child;  // called in the child before it reads the file; tests crash it here
 };
 
-// An operation that is left out of the program and therefore not tuned. Its results are inputs of the
-// program, and its operands are outputs.
+// Operations that are left out of the program and therefore not tuned (backends/import/outline_foreign.h). Their results
+// are inputs of the program, and their operands are outputs.
 struct Boundary {
-  std::string location;              // "FILE:LINE:COL"
-  std::string op;                    // "tensor.extract"
-  std::string reason;                // one line
-  std::vector<std::string> results;  // buffers with role kInput, after the arguments, in order
-  std::vector<std::string>
-      operands;  // buffers; those that the program computes are outputs after the function's results
+  std::string location;  // "FILE:LINE:COL" of the first that cannot be expressed
+  std::string op;        // "scf.for"
+  std::string reason;    // one line
+  std::string hint;      // what the user may do about it
+  // An MLIR module with one function on tensors, which takes the operands and returns the results; empty if upstream
+  // MLIR does not know an operation in it.
+  std::string code;
+  std::vector<std::string> results;   // buffers with role kInput, after the arguments, in order
+  std::vector<std::string> operands;  // buffers; those that the program computes are outputs
 };
 
 struct Imported {
@@ -79,6 +82,9 @@ struct Imported {
   // at position 3 is the buffer "arg3", if it has elements.
   std::vector<std::string> arguments;
   std::vector<Boundary> boundaries;
+  // Buffers that are parameters only because of boundaries: results of boundaries, and outputs that only boundaries
+  // read.
+  std::vector<std::string> between;
 };
 
 // Imports linalg from a text. kOutOfRange if there is nothing to compute because no result has elements.

@@ -1,6 +1,7 @@
 #include "backends/import/normalize.h"
 
 #include "backends/import/decompose.h"
+#include "backends/import/foreign/expand.h"
 #include "backends/import/refusal.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -45,6 +46,8 @@ void Generalize(mlir::ModuleOp module) {
 mlir::LogicalResult Normalize(mlir::ModuleOp module) {
   if (mlir::failed(LowerTosa(module))) return mlir::failure();
   MakeSignless(module);
+  ExpandForeign(module);
+  MakeBitcastsScalar(module);
   mlir::PassManager before(module.getContext());
   before.addPass(mlir::createInlinerPass());
   before.addPass(mlir::createSymbolDCEPass());

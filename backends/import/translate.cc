@@ -6,15 +6,14 @@
 #include "backends/import/constants.h"
 #include "backends/import/decompose.h"
 #include "backends/import/generic.h"
+#include "backends/import/outline_foreign.h"
 #include "backends/import/tensor_ops.h"
 #include "backends/import/values.h"
-#include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/RegionUtils.h"
 
 namespace kiln {
 namespace {
@@ -27,6 +26,8 @@ std::string HintFor(mlir::Operation* op) {
   return "lower it to linalg on tensors when exporting, or express it as a linalg.generic";
 }
 
+constexpr int kMaxRounds = 4;
+
 // Translates one function. Arguments and results without elements are no parameters.
 class Translator {
  public:
@@ -36,16 +37,35 @@ class Translator {
   absl::StatusOr<Imported> Run() {
     if (mlir::failed(Arguments())) return Refused();
     for (mlir::Operation& op : function_.getBody().front().without_terminator()) {
-      if (mlir::succeeded(TranslateOp(&op))) continue;
-      if (!options_.allow_boundaries) return Refused();
-      MakeBoundary(&op);
+      if (mlir::failed(TranslateOp(&op))) return Refused();
     }
     if (mlir::failed(Results())) return Refused();
     if (b_.program().blocks.empty()) {
       return absl::OutOfRangeError(absl::StrCat(Where(function_.getLoc()), ": nothing to do: the function \"",
                                                 function_.getName().str(), "\" has no elements to compute"));
     }
-    return Imported{b_.Finish(), {}, std::move(boundaries_)};
+    return Imported{b_.Finish(), {}, std::move(boundaries_), std::move(between_)};
+  }
+
+  // The operations that cannot be translated. No program comes of this.
+  std::vector<RefusedOp> RefusedOps() {
+    std::vector<RefusedOp> refused;
+    if (mlir::failed(Arguments())) return refused;
+    for (mlir::Operation& op : function_.getBody().front().without_terminator()) {
+      if (mlir::succeeded(TranslateOp(&op))) continue;
+      refused.push_back({&op, refusal_});
+      for (const mlir::Value result : op.getResults()) {
+        std::vector<int64_t> shape;
+        Why why;
+        if (const auto dtype = ToDType(result.getType())) {
+          values_.SetScalar(result, b_.Input(values_.UniqueName("scalar"), *dtype, {}));
+        } else if (ShapeOf(result.getType(), &shape, &why)) {
+          values_.SetBuffer(result,
+                            b_.Input(values_.UniqueName("result"), ElementOf(result), Extents(shape)));
+        }
+      }
+    }
+    return refused;
   }
 
  private:
@@ -86,6 +106,7 @@ class Translator {
 
   mlir::LogicalResult TranslateOp(mlir::Operation* op) {
     if (auto generic = llvm::dyn_cast<mlir::linalg::GenericOp>(op)) return TranslateGeneric(generic, values_);
+    if (op->getName().getStringRef() == kForeignOp) return TranslateForeign(op);
     if (llvm::isa<mlir::tensor::EmptyOp>(op) && HasNoElements(op->getResult(0))) return mlir::success();
     if (auto constant = llvm::dyn_cast<mlir::arith::ConstantOp>(op))
       return TranslateConstant(constant, values_);
@@ -107,26 +128,38 @@ class Translator {
     return mlir::success();
   }
 
-  void MakeBoundary(mlir::Operation* op) {
-    Boundary boundary{refusal_.location, refusal_.op, refusal_.reason, {}, {}};
-    llvm::SetVector<mlir::Value> operands(op->operand_begin(), op->operand_end());
-    mlir::getUsedValuesDefinedAbove(op->getRegions(), operands);
-    for (const mlir::Value value : operands) operands_.emplace_back(value, boundaries_.size());
+  mlir::LogicalResult TranslateForeign(mlir::Operation* op) {
+    const auto text = [&](const char* name) { return op->getAttrOfType<mlir::StringAttr>(name).str(); };
+    Boundary boundary{.location = Where(op->getLoc()),
+                      .op = text(kForeignOperation),
+                      .reason = text(kForeignReason),
+                      .hint = text(kForeignHint),
+                      .code = text(kForeignCode),
+                      .results = {},
+                      .operands = {}};
+    for (const mlir::Value operand : op->getOperands()) {
+      if (!IsMemory(operand, boundary.operands) && mlir::failed(values_.Materialize(operand, op)))
+        return mlir::failure();
+      const Id buffer = values_.at(operand).buffer;
+      boundary.operands.push_back(NameOf(buffer));
+      left_.push_back(buffer);
+    }
     for (const mlir::Value result : op->getResults()) {
-      std::vector<int64_t> shape;
-      Why why;
-      const auto dtype = ToDType(result.getType());
-      if (result.use_empty() || (!dtype && !ShapeOf(result.getType(), &shape, &why))) continue;
-      const std::string name = values_.UniqueName(op->getName().stripDialect().str() + "_result");
-      const Id buffer = b_.Input(name, dtype ? *dtype : ElementOf(result), Extents(shape));
-      if (dtype) {
-        values_.SetScalar(result, buffer);
-      } else {
-        values_.SetBuffer(result, buffer);
-      }
-      boundary.results.push_back(NameOf(buffer));
+      const std::string name = values_.UniqueName(boundary.op.substr(boundary.op.find('.') + 1) + "_result");
+      values_.SetBuffer(result, b_.Input(name, ElementOf(result), Extents(ShapeOf(result))));
+      boundary.results.push_back(name);
+      between_.push_back(name);
     }
     boundaries_.push_back(std::move(boundary));
+    return mlir::success();
+  }
+
+  // True if a buffer outside of tasks has exactly the value's elements, and is not among those that are taken already.
+  bool IsMemory(mlir::Value value, const std::vector<std::string>& taken) const {
+    if (!values_.IsWholeBuffer(value)) return false;
+    const Id buffer = values_.at(value).buffer;
+    return b_.program().buffers[buffer].data == kNone &&
+           std::find(taken.begin(), taken.end(), NameOf(buffer)) == taken.end();
   }
 
   std::string NameOf(Id buffer) const {
@@ -148,15 +181,12 @@ class Translator {
       return values_.Refuse(function_, "it returns nothing", "return the results as tensors");
     for (const mlir::Value value : end->getOperands()) {
       if (HasNoElements(value)) continue;
-      if (!values_.Has(value) && options_.allow_boundaries) continue;
       if (mlir::failed(Output(value, end))) return mlir::failure();
     }
-    for (const auto& [value, boundary] : operands_) {
-      if (!values_.Has(value) || values_.at(value).kind != Tensor::Kind::kView) continue;
-      const Role role = values_.RoleOf(value);
-      const bool known = IsGiven(role) || (role == Role::kOutput && values_.IsWholeBuffer(value));
-      if (!known && mlir::failed(Output(value, end))) return mlir::failure();
-      boundaries_[boundary].operands.push_back(NameOf(values_.at(value).buffer));
+    for (const Id buffer : left_) {
+      if (b_.program().buffers[buffer].role != Role::kTemporary) continue;
+      b_.MakeOutput(buffer);
+      between_.push_back(NameOf(buffer));
     }
     values_.SetStatus();
     return mlir::success();
@@ -168,13 +198,20 @@ class Translator {
   Refusal refusal_;
   Values values_;
   std::vector<Boundary> boundaries_;
-  std::vector<std::pair<mlir::Value, size_t>> operands_;  // value, position in boundaries_
+  std::vector<Id> left_;              // buffers that boundaries read
+  std::vector<std::string> between_;  // Imported::between
 };
 
 }  // namespace
 
 absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name,
                                    const ImportOptions& options) {
+  // What is cut out may leave something to cut: a tensor of a computed scalar, say.
+  for (int round = 0; options.allow_boundaries && round < kMaxRounds; ++round) {
+    const std::vector<RefusedOp> refused = Translator(function, name, options).RefusedOps();
+    if (refused.empty()) break;
+    OutlineForeign(function, refused);
+  }
   return Translator(function, name, options).Run();
 }
 

@@ -11,7 +11,9 @@
 namespace kiln {
 
 bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, Why* why) {
-  constexpr char kFixed[] = "export with fixed shapes: every size a number";
+  constexpr char kFixed[] =
+      "export with fixed shapes: every size a number (of an ONNX file, python -m "
+      "onnxruntime.tools.make_dynamic_shape_fixed sets them)";
   const std::string text = Print(type);
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(type);
   if (!tensor) {

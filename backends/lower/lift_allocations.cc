@@ -28,7 +28,9 @@ std::vector<int64_t> LiftAllocations(mlir::ModuleOp module, const std::string& f
   KILN_CHECK(pieces >= 2 && pieces <= kMaxPieces, pieces, " pieces");
   auto entry = module.lookupSymbol<mlir::func::FuncOp>(function);
   std::vector<mlir::memref::AllocOp> arrays;
-  entry.walk([&](mlir::memref::AllocOp array) { arrays.push_back(array); });
+  entry.walk([&](mlir::memref::AllocOp array) {
+    if (array.getType().hasStaticShape()) arrays.push_back(array);
+  });
   std::vector<int64_t> bytes;
   for (mlir::memref::AllocOp array : arrays) {
     const bool per_iteration = array->hasAttr(kPerIterationAttribute);

@@ -17,7 +17,7 @@ namespace kiln {
 
 inline constexpr int kMaxPieces = 64;
 
-// Returns the bytes of each new parameter, in order. `pieces`: 2 to kMaxPieces.
+// Returns the bytes of each new parameter, in order. Arrays whose size is no constant stay. `pieces`: 2 to kMaxPieces.
 std::vector<int64_t> LiftAllocations(mlir::ModuleOp module, const std::string& function, int pieces);
 
 }  // namespace kiln

@@ -52,7 +52,8 @@ bool HasStatus(const Program& program) {
 }  // namespace
 
 absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
-                                         BuilderPool& builders, const ModelBuildOptions& options) {
+                                         BuilderPool& builders, const ModelBuildOptions& options,
+                                         absl::Span<const ForeignTask> foreign) {
   TaskObjects all;
   std::vector<std::shared_future<BuildResult>> results;
   for (size_t t = 0; t < tasks.size(); ++t) {
@@ -64,9 +65,26 @@ absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, 
     all.code.push_back({.symbol = request.symbol, .has_status = HasStatus(tasks[t].program)});
     results.push_back(builders.Submit(std::move(request)));
   }
-  for (size_t t = 0; t < tasks.size(); ++t) {
+  for (size_t f = 0; f < foreign.size(); ++f) {
+    BuildRequest request = RequestFor(options);
+    request.module = foreign[f].module;
+    request.foreign = true;
+    request.symbol = absl::StrCat(name, "_f", f);
+    all.code.push_back({.symbol = request.symbol});
+    results.push_back(builders.Submit(std::move(request)));
+  }
+  for (size_t t = 0; t < results.size(); ++t) {
     const BuildResult& result = results[t].get();
-    if (!result.ok()) return ErrorOf(result, absl::StrCat("task ", tasks[t].program.name));
+    const bool is_foreign = t >= tasks.size();
+    if (!result.ok())
+      return ErrorOf(
+          result, is_foreign ? foreign[t - tasks.size()].what : absl::StrCat("task ", tasks[t].program.name));
+    if (is_foreign) {
+      all.code[t].has_status = result.has_status;
+      all.needs.push_back({.workspaces = result.workspaces});
+      all.objects.push_back(result.outputs[0]);
+      continue;
+    }
     all.code[t].has_prepare = result.has_prepare;
     all.code[t].takes_threads = result.takes_threads;
     TaskNeeds& needs = all.needs.emplace_back();

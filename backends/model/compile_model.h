@@ -26,6 +26,12 @@ struct ScheduledTask {
   Policies policies = {};
 };
 
+// A function that upstream MLIR compiles (backends/lower/lower_foreign.h).
+struct ForeignTask {
+  std::string what;    // "scf.for (model.mlir:3:8)", for messages
+  std::string module;  // MLIR text
+};
+
 struct ModelBuildOptions {
   // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine.
   std::string triple = "", cpu = "", features = "";
@@ -35,10 +41,11 @@ struct ModelBuildOptions {
   bool counts_calls = false;  // as DriverOf says
 };
 
+// By task, then by foreign task.
 struct TaskObjects {
-  std::vector<TaskCode> code = {};        // by task
-  std::vector<TaskNeeds> needs = {};      // by task
-  std::vector<std::string> objects = {};  // by task
+  std::vector<TaskCode> code = {};
+  std::vector<TaskNeeds> needs = {};
+  std::vector<std::string> objects = {};
 };
 
 struct ModelLibrary {
@@ -49,10 +56,11 @@ struct ModelLibrary {
   bool takes_threads = false;
 };
 
-// Compiles each task as the function NAME_tN, N its position. kFailedPrecondition if one cannot be built, with its
+// Compiles each task as the function NAME_tN, N its position, and each foreign one as NAME_fN. kFailedPrecondition if one cannot be built, with its
 // name and the compiler's message; kCancelled if the builders were interrupted.
 absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
-                                         BuilderPool& builders, const ModelBuildOptions& options = {});
+                                         BuilderPool& builders, const ModelBuildOptions& options = {},
+                                         absl::Span<const ForeignTask> foreign = {});
 
 // The texts that a library exports; empty: none. A shared library has NAME_profile_by_table only with `calls`.
 struct LibraryTexts {

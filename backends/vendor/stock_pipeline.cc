@@ -4,14 +4,10 @@
 #include "absl/strings/str_cat.h"
 #include "backends/codegen/context.h"
 #include "backends/codegen/link.h"
-#include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "backends/codegen/stock_passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
@@ -55,35 +51,7 @@ void Bufferize(mlir::PassManager& passes) {
   out_params.hoistStaticAllocs = true;
   passes.addPass(mlir::bufferization::createBufferResultsToOutParamsPass(out_params));
   passes.addNestedPass<mlir::func::FuncOp>(mlir::bufferization::createBufferHoistingPass());
-  passes.addNestedPass<mlir::func::FuncOp>(mlir::createConvertLinalgToLoopsPass());
-  passes.addPass(memref::createExpandStridedMetadataPass());
-  passes.addPass(mlir::arith::createArithExpandOpsPass());
-  passes.addPass(mlir::createLowerAffinePass());
-  passes.addPass(mlir::createCanonicalizerPass());
-  passes.addPass(mlir::createCSEPass());
-}
-
-// Replaces memref.copy of strided buffers, which would call MLIR's own runtime, by loops.
-void CopiesToLoops(mlir::ModuleOp module) {
-  llvm::SmallVector<memref::CopyOp> copies;
-  module.walk([&](memref::CopyOp op) { copies.push_back(op); });
-  for (memref::CopyOp op : copies) {
-    const mlir::Location loc = op.getLoc();
-    mlir::OpBuilder b(op);
-    const auto type = mlir::cast<mlir::MemRefType>(op.getSource().getType());
-    const mlir::Value zero = mlir::arith::ConstantIndexOp::create(b, loc, 0);
-    const mlir::Value one = mlir::arith::ConstantIndexOp::create(b, loc, 1);
-    llvm::SmallVector<mlir::Value> upper;
-    for (const int64_t extent : type.getShape())
-      upper.push_back(mlir::arith::ConstantIndexOp::create(b, loc, extent));
-    const llvm::SmallVector<mlir::Value> lower(upper.size(), zero), step(upper.size(), one);
-    mlir::scf::buildLoopNest(
-        b, loc, lower, upper, step, [&](mlir::OpBuilder& body, mlir::Location at, mlir::ValueRange indices) {
-          const mlir::Value value = memref::LoadOp::create(body, at, op.getSource(), indices);
-          memref::StoreOp::create(body, at, value, op.getTarget(), indices);
-        });
-    op.erase();
-  }
+  AddLoopPasses(passes);
 }
 
 void FreeAtReturn(mlir::func::FuncOp function) {

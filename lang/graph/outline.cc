@@ -158,7 +158,7 @@ class Copier {
 }  // namespace
 
 absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name,
-                                 absl::Span<const char> prepared) {
+                                 absl::Span<const char> prepared, absl::Span<const ForeignCall> foreign) {
   std::vector<Id> nests;
   for (Id node : blocks) {
     while (program.nodes[node].parent != kRoot) node = program.nodes[node].parent;
@@ -172,6 +172,9 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
     if (inside) result.blocks.push_back(block);
     for (const Id b : ReadBuffers(program, block)) AddOnce(inside ? read : used_outside, b);
     for (const Id b : WrittenBuffers(program, block)) AddOnce(inside ? written : written_outside, b);
+  }
+  for (const ForeignCall& call : foreign) {
+    for (const Id b : call.reads) AddOnce(used_outside, b);
   }
   for (const Id b : written) {
     if (!absl::c_linear_search(written_outside, b)) continue;

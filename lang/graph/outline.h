@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "lang/program/foreign_call.h"
 #include "lang/program/program.h"
 #include "lang/target/cost_table.h"
 #include "lang/target/policies.h"
@@ -35,8 +36,10 @@ struct Outlined {
 // the blocks can run together: no path from one of them to another goes through a block outside.
 //
 // `prepared` (PreparedBuffers, or empty): buffers that are constants for the blocks that only read them.
+// `foreign`: what runs between the blocks.
 absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> blocks, absl::string_view name,
-                                 absl::Span<const char> prepared = {});
+                                 absl::Span<const char> prepared = {},
+                                 absl::Span<const ForeignCall> foreign = {});
 
 // By buffer of an imported program: 1 if it is computed from constants that the caller passes, so that it can be
 // computed once. All its writers read constants or such buffers alone, and none writes more than the largest of them:
@@ -64,12 +67,17 @@ struct Task {
 // on each other is skipped. Remaining blocks form their own groups. Groups that only serve the status or compute
 // prepared buffers are left out, and so are views (lang/graph/views.h). A program with one group is its own
 // task. Each task has its dimensions merged (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest block.
+//
+// `foreign` runs between the tasks: a task does not contain blocks both before and after such a call, and a program
+// with foreign calls is never its own task.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {},
-                                               const CostTable& costs = {});
+                                               const CostTable& costs = {},
+                                               absl::Span<const ForeignCall> foreign = {});
 
 // Those tasks, then the ones that ExtractTasks leaves out because they need no search: those that compute prepared
 // buffers, and those that only serve the status. A whole model needs all of them. Views are in none of them.
 absl::StatusOr<std::vector<Task>> ExtractAllTasks(const Program& program, const Policies& policies = {},
-                                                  const CostTable& costs = {});
+                                                  const CostTable& costs = {},
+                                                  absl::Span<const ForeignCall> foreign = {});
 
 }  // namespace kiln

@@ -22,6 +22,7 @@ struct Unit {  // a child of the root
   bool plain = true, reuses = false, in_order = true;
   bool prepared = false;        // it is computed from constants alone
   bool view = false;            // a copy that is no work (lang/graph/views.h), and no task
+  bool foreign = false;         // no nest, but a call that runs between them
   int64_t rows = 1, whole = 1;  // number of spatial instances, and of all instances
   int group = 0;
 };
@@ -29,7 +30,7 @@ struct Unit {  // a child of the root
 struct Group {
   bool reuses = false;
   bool reduces = false;  // has a reduction without reuse, to which rows and whole refer
-  bool prepared = false, view = false;
+  bool prepared = false, view = false, foreign = false;
   int64_t rows = 0, whole = 0;
   std::set<int64_t> sizes;
   std::vector<int> units;
@@ -38,9 +39,11 @@ struct Group {
 
 class Grouping {
  public:
-  explicit Grouping(const Program& program, absl::Span<const char> prepared)
-      : p_(program), prepared_(prepared) {
+  Grouping(const Program& program, absl::Span<const char> prepared, absl::Span<const ForeignCall> foreign)
+      : p_(program), prepared_(prepared), foreign_(foreign) {
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) AddUnit(nest);
+    first_foreign_ = Count();
+    for (size_t f = 0; f < foreign_.size(); ++f) AddForeign();
     Connect();
   }
 
@@ -53,7 +56,7 @@ class Grouping {
     std::vector<std::vector<Id>> tasks;
     for (int u = 0; u < Count(); ++u) {
       Group& group = groups_[units_[u].group];
-      if (group.units.empty() || group.view) continue;
+      if (group.units.empty() || group.view || group.foreign) continue;
       std::sort(group.units.begin(), group.units.end());
       tasks.emplace_back();
       for (const int member : group.units) {
@@ -97,18 +100,37 @@ class Grouping {
     groups_.push_back(std::move(group));
   }
 
+  // A group of its own, which nothing joins.
+  void AddForeign() {
+    Unit unit;
+    unit.foreign = true;
+    Group group;
+    group.foreign = true;
+    group.units = {unit.group = Count()};
+    units_.push_back(std::move(unit));
+    groups_.push_back(std::move(group));
+  }
+
+  std::vector<Id> BuffersOf(int u, bool written) const {
+    if (units_[u].foreign) {
+      const ForeignCall& call = foreign_[u - first_foreign_];
+      return written ? call.writes : call.reads;
+    }
+    std::vector<Id> all;
+    for (const Id block : units_[u].blocks)
+      absl::c_copy(written ? WrittenBuffers(p_, block) : ReadBuffers(p_, block), std::back_inserter(all));
+    return all;
+  }
+
   void Connect() {
     std::vector<std::vector<int>> writers(p_.buffers.size());
     for (int u = 0; u < Count(); ++u) {
-      for (const Id block : units_[u].blocks) {
-        for (const Id b : WrittenBuffers(p_, block)) writers[b].push_back(u);
-      }
+      for (const Id b : BuffersOf(u, /*written=*/true)) writers[b].push_back(u);
     }
     for (int u = 0; u < Count(); ++u) {
       std::set<int> producers;
-      for (const Id block : units_[u].blocks) {
-        for (const Id b : ReadBuffers(p_, block)) producers.insert(writers[b].begin(), writers[b].end());
-      }
+      for (const Id b : BuffersOf(u, /*written=*/false))
+        producers.insert(writers[b].begin(), writers[b].end());
       producers.erase(u);
       units_[u].producers.assign(producers.begin(), producers.end());
       for (const int producer : producers) units_[producer].consumers.push_back(u);
@@ -153,7 +175,7 @@ class Grouping {
 
   bool CanMerge(int a, int b) const {
     const Group &x = groups_[a], &y = groups_[b];
-    if (x.prepared != y.prepared || x.view || y.view) return false;
+    if (x.prepared != y.prepared || x.view || y.view || x.foreign || y.foreign) return false;
     if (x.reuses && !y.plain()) return false;
     if (y.reuses && !x.plain()) return false;
     if (x.reduces && y.reduces && (x.rows != y.rows || x.whole != y.whole)) return false;
@@ -185,29 +207,33 @@ class Grouping {
   }
 
   void JoinOnlyConsumer(int group) {
-    if (!groups_[group].plain() || groups_[group].view) return;
+    if (!groups_[group].plain() || groups_[group].view || groups_[group].foreign) return;
     const std::set<int> consumers = ConsumersOf(group);
     if (consumers.size() != 1) return;
     const Group& consumer = groups_[*consumers.begin()];
-    if (consumer.prepared != groups_[group].prepared || consumer.view) return;
+    if (consumer.prepared != groups_[group].prepared || consumer.view || consumer.foreign) return;
     Merge(*consumers.begin(), group, false);
   }
 
   const Program& p_;
   const absl::Span<const char> prepared_;
+  const absl::Span<const ForeignCall> foreign_;
+  int first_foreign_ = 0;  // the unit of foreign_[0]
   std::vector<Unit> units_;
   std::vector<Group> groups_;  // by their first unit
 };
 
 // The blocks that only serve the status: they write it, or write temporaries that only such blocks read.
-std::set<Id> StatusBlocks(const Program& p) {
+std::set<Id> StatusBlocks(const Program& p, absl::Span<const ForeignCall> foreign) {
+  std::set<Id> read_by_foreign;
+  for (const ForeignCall& call : foreign) read_by_foreign.insert(call.reads.begin(), call.reads.end());
   std::set<Id> found;
   const std::vector<Id> blocks = Blocks(p);
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
     const std::vector<Id> written = WrittenBuffers(p, *block), readers = Consumers(p, *block);
     const bool serves = std::all_of(written.begin(), written.end(), [&](Id b) {
       return p.buffers[b].role == Role::kStatus ||
-             (p.buffers[b].role == Role::kTemporary && !readers.empty());
+             (p.buffers[b].role == Role::kTemporary && !readers.empty() && !read_by_foreign.contains(b));
     });
     if (serves && std::all_of(readers.begin(), readers.end(), [&](Id r) { return found.count(r) > 0; }))
       found.insert(*block);
@@ -233,30 +259,31 @@ std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
 struct Groups {
   std::vector<std::vector<Id>> tasks, others;
   std::vector<char> prepared;  // PreparedBuffers
-  bool IsOne() const { return tasks.size() <= 1; }
+  absl::Span<const ForeignCall> foreign;
+  bool IsOne() const { return tasks.size() <= 1 && foreign.empty(); }
 };
 
-Groups GroupsOf(const Program& program) {
-  Groups groups{.tasks = {}, .others = {}, .prepared = PreparedBuffers(program)};
-  const std::set<Id> checks = StatusBlocks(program);
+Groups GroupsOf(const Program& program, absl::Span<const ForeignCall> foreign) {
+  Groups groups{.tasks = {}, .others = {}, .prepared = PreparedBuffers(program), .foreign = foreign};
+  const std::set<Id> checks = StatusBlocks(program, foreign);
   const auto needs_no_search = [&](Id block) {
     return checks.contains(block) ||
            absl::c_all_of(WrittenBuffers(program, block), [&](Id b) { return groups.prepared[b] != 0; });
   };
-  for (std::vector<Id>& group : Grouping(program, groups.prepared).Run())
+  for (std::vector<Id>& group : Grouping(program, groups.prepared, foreign).Run())
     (absl::c_all_of(group, needs_no_search) ? groups.others : groups.tasks).push_back(std::move(group));
   return groups;
 }
 
 absl::StatusOr<std::vector<Task>> OutlineAll(const Program& program,
-                                             const std::vector<std::vector<Id>>& groups,
-                                             absl::Span<const char> prepared, const Policies& policies,
-                                             const CostTable& costs) {
+                                             const std::vector<std::vector<Id>>& groups, const Groups& all,
+                                             const Policies& policies, const CostTable& costs) {
   std::vector<Task> tasks;
   absl::flat_hash_map<Hash128, std::vector<size_t>> known;
   std::set<std::string> names;
   for (const std::vector<Id>& blocks : groups) {
-    absl::StatusOr<Outlined> outlined = Outline(program, blocks, NameOf(program, blocks), prepared);
+    absl::StatusOr<Outlined> outlined =
+        Outline(program, blocks, NameOf(program, blocks), all.prepared, all.foreign);
     if (!outlined.ok()) return outlined.status();
     outlined->task = MergeDims(outlined->task, policies, costs);
     std::vector<size_t>& same_hash = known[HashOf(outlined->task)];
@@ -281,7 +308,7 @@ absl::StatusOr<std::vector<Task>> OutlineAll(const Program& program,
 
 absl::StatusOr<std::vector<Task>> TasksToSearch(const Program& program, const Groups& groups,
                                                 const Policies& policies, const CostTable& costs) {
-  if (!groups.IsOne()) return OutlineAll(program, groups.tasks, groups.prepared, policies, costs);
+  if (!groups.IsOne()) return OutlineAll(program, groups.tasks, groups, policies, costs);
   Outlined all{{}, Blocks(program), program.parameters};
   return std::vector<Task>{Task{MergeDims(program, policies, costs), {std::move(all)}}};
 }
@@ -289,19 +316,21 @@ absl::StatusOr<std::vector<Task>> TasksToSearch(const Program& program, const Gr
 absl::StatusOr<std::vector<Task>> OtherTasks(const Program& program, const Groups& groups,
                                              const Policies& policies, const CostTable& costs) {
   if (groups.IsOne()) return std::vector<Task>{};
-  return OutlineAll(program, groups.others, groups.prepared, policies, costs);
+  return OutlineAll(program, groups.others, groups, policies, costs);
 }
 
 }  // namespace
 
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies,
-                                               const CostTable& costs) {
-  return TasksToSearch(program, GroupsOf(program), policies, costs);
+                                               const CostTable& costs,
+                                               absl::Span<const ForeignCall> foreign) {
+  return TasksToSearch(program, GroupsOf(program, foreign), policies, costs);
 }
 
 absl::StatusOr<std::vector<Task>> ExtractAllTasks(const Program& program, const Policies& policies,
-                                                  const CostTable& costs) {
-  const Groups groups = GroupsOf(program);
+                                                  const CostTable& costs,
+                                                  absl::Span<const ForeignCall> foreign) {
+  const Groups groups = GroupsOf(program, foreign);
   auto tasks = TasksToSearch(program, groups, policies, costs);
   auto others = OtherTasks(program, groups, policies, costs);
   if (!tasks.ok()) return tasks.status();

@@ -1,4 +1,5 @@
-// A model as a list of calls, and where its buffers lie. A call runs the code of one task (lang/graph/outline.h).
+// A model as a list of calls, and where its buffers lie. A call runs the code of one task (lang/graph/outline.h), or
+// code that another compiler made (lang/program/foreign_call.h).
 //
 // The code of a model takes three areas of memory from its caller: the parameters, the weights and the arena. The
 // weights are written once, by a prepare phase, and only read afterwards. The arena holds what one call leaves
@@ -29,10 +30,11 @@ struct Location {
 inline constexpr int64_t kModelAlignment = 64;
 
 struct ModelCall {
-  int task = 0;                            // position in the list of tasks
-  bool prepares = false;                   // whether it runs in the prepare phase
-  std::vector<Id> blocks = {};             // of the model: what the call computes
-  std::vector<Id> buffers = {};            // of the model, one for each parameter of the task
+  int task = 0;                  // position in the list of tasks, with the foreign calls behind them
+  int foreign = -1;              // position in the list of foreign calls, if it is one
+  bool prepares = false;         // whether it runs in the prepare phase
+  std::vector<Id> blocks = {};   // of the model: what the call computes; none if it is foreign
+  std::vector<Id> buffers = {};  // of the model, one for each parameter of the code
   std::vector<char> read_by_prepare = {};  // by parameter: 1 if only the prepare phase of the code reads it
   // What the prepare phase of the code writes, in the weights. Calls of one task on the same constants share it.
   std::vector<Location> prepared = {};

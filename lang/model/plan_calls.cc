@@ -13,35 +13,13 @@
 namespace kiln {
 namespace {
 
-bool IsWritten(const Task& task, size_t parameter) {
-  return task.program.buffers[task.program.parameters[parameter]].role == Role::kOutput;
-}
-
-std::vector<ModelCall> CallsInProgramOrder(const Program& model, const std::vector<Task>& tasks) {
-  std::vector<int> position(model.nodes.size());
-  int count = 0;
-  for (const Id block : Blocks(model)) position[block] = count++;
-  std::vector<ModelCall> calls;
-  for (size_t t = 0; t < tasks.size(); ++t) {
-    for (const Outlined& place : tasks[t].occurrences)
-      calls.push_back({.task = static_cast<int>(t), .blocks = place.blocks, .buffers = place.boundary});
-  }
-  const std::vector<char> prepared = PreparedBuffers(model);
-  for (ModelCall& call : calls) {
-    call.prepares =
-        absl::c_all_of(WrittenBuffers(model, call.blocks.back()), [&](Id b) { return prepared[b] != 0; });
-  }
-  absl::c_sort(calls, [&](const ModelCall& a, const ModelCall& b) {
-    return position[a.blocks.back()] < position[b.blocks.back()];
-  });
-  return calls;
-}
-
 // The copies that no call makes.
-std::vector<ModelView> ViewsOf(const Program& model, const std::vector<ModelCall>& calls) {
+std::vector<ModelView> ViewsOf(const Program& model, const std::vector<Task>& tasks) {
   std::vector<char> called(model.nodes.size());
-  for (const ModelCall& call : calls) {
-    for (const Id block : call.blocks) called[block] = 1;
+  for (const Task& task : tasks) {
+    for (const Outlined& place : task.occurrences) {
+      for (const Id block : place.blocks) called[block] = 1;
+    }
   }
   std::vector<ModelView> views;
   for (const Id block : Blocks(model)) {
@@ -59,48 +37,104 @@ std::vector<const ModelView*> ViewByPart(const Program& model, absl::Span<const 
   return by_part;
 }
 
-// Sorts the calls so that each comes after those that write what it reads. Of the calls that may run, the first
-// in program order is next.
-absl::StatusOr<std::vector<ModelCall>> Sorted(const Program& model, const std::vector<Task>& tasks,
-                                              absl::Span<const ModelView> views,
-                                              std::vector<ModelCall> calls) {
-  const std::vector<const ModelView*> view_of = ViewByPart(model, views);
-  std::vector<std::vector<int>> writers(model.buffers.size()), users(calls.size());
-  for (size_t c = 0; c < calls.size(); ++c) {
-    for (size_t i = 0; i < calls[c].buffers.size(); ++i) {
-      if (!IsWritten(tasks[calls[c].task], i)) continue;
-      Id written = calls[c].buffers[i];
-      writers[written].push_back(static_cast<int>(c));
-      for (; view_of[written] != nullptr; written = view_of[written]->whole)
-        writers[view_of[written]->whole].push_back(static_cast<int>(c));
-    }
+// The calls of a model in the order in which they run.
+class Order {
+ public:
+  Order(const Program& model, const std::vector<Task>& tasks, absl::Span<const ForeignCall> foreign)
+      : model_(model), tasks_(tasks), position_(model.nodes.size()) {
+    int count = 0;
+    for (const Id block : Blocks(model)) position_[block] = count++;
+    AddTasks();
+    for (size_t f = 0; f < foreign.size(); ++f) AddForeign(foreign[f], static_cast<int>(f));
+    absl::c_sort(items_, [](const Item& a, const Item& b) {
+      return std::pair(a.position, a.call.foreign) < std::pair(b.position, b.call.foreign);
+    });
   }
-  std::vector<int> missing(calls.size());
-  for (size_t c = 0; c < calls.size(); ++c) {
-    for (size_t i = 0; i < calls[c].buffers.size(); ++i) {
-      if (IsWritten(tasks[calls[c].task], i)) continue;
-      for (const int writer : writers[calls[c].buffers[i]]) {
-        users[writer].push_back(static_cast<int>(c));
-        ++missing[c];
+
+  // Sorts the calls so that each comes after those that write what it reads. Of the calls that may run, the first
+  // in program order is next.
+  absl::StatusOr<std::vector<ModelCall>> Sorted(absl::Span<const ModelView> views) {
+    const std::vector<const ModelView*> view_of = ViewByPart(model_, views);
+    std::vector<std::vector<int>> writers(model_.buffers.size()), users(items_.size());
+    for (size_t c = 0; c < items_.size(); ++c) {
+      for (Id written : items_[c].writes) {
+        writers[written].push_back(static_cast<int>(c));
+        for (; view_of[written] != nullptr; written = view_of[written]->whole)
+          writers[view_of[written]->whole].push_back(static_cast<int>(c));
+      }
+    }
+    std::vector<int> missing(items_.size());
+    for (size_t c = 0; c < items_.size(); ++c) {
+      for (const Id b : items_[c].reads) {
+        for (const int writer : writers[b]) {
+          users[writer].push_back(static_cast<int>(c));
+          ++missing[c];
+        }
+      }
+    }
+    std::priority_queue<int, std::vector<int>, std::greater<>> ready;
+    for (size_t c = 0; c < items_.size(); ++c) {
+      if (missing[c] == 0) ready.push(static_cast<int>(c));
+    }
+    std::vector<ModelCall> sorted;
+    while (!ready.empty()) {
+      const int next = ready.top();
+      ready.pop();
+      for (const int user : users[next]) {
+        if (--missing[user] == 0) ready.push(user);
+      }
+      sorted.push_back(std::move(items_[next].call));
+    }
+    if (sorted.size() != items_.size()) return absl::InternalError("tasks of the model depend on each other");
+    return sorted;
+  }
+
+ private:
+  struct Item {
+    ModelCall call;
+    int position = 0;  // in program order
+    std::vector<Id> reads, writes;
+  };
+
+  void AddTasks() {
+    const std::vector<char> prepared = PreparedBuffers(model_);
+    for (size_t t = 0; t < tasks_.size(); ++t) {
+      const Program& task = tasks_[t].program;
+      for (const Outlined& place : tasks_[t].occurrences) {
+        Item item{.call = {.task = static_cast<int>(t), .blocks = place.blocks, .buffers = place.boundary},
+                  .position = position_[place.blocks.back()],
+                  .reads = {},
+                  .writes = {}};
+        for (size_t i = 0; i < place.boundary.size(); ++i) {
+          const bool writes = task.buffers[task.parameters[i]].role == Role::kOutput;
+          (writes ? item.writes : item.reads).push_back(place.boundary[i]);
+        }
+        item.call.prepares = absl::c_all_of(WrittenBuffers(model_, place.blocks.back()),
+                                            [&](Id b) { return prepared[b] != 0; });
+        items_.push_back(std::move(item));
       }
     }
   }
-  std::priority_queue<int, std::vector<int>, std::greater<>> ready;
-  for (size_t c = 0; c < calls.size(); ++c) {
-    if (missing[c] == 0) ready.push(static_cast<int>(c));
-  }
-  std::vector<ModelCall> sorted;
-  while (!ready.empty()) {
-    const int next = ready.top();
-    ready.pop();
-    for (const int user : users[next]) {
-      if (--missing[user] == 0) ready.push(user);
+
+  // A foreign call comes right after the last block that writes what it reads, or first.
+  void AddForeign(const ForeignCall& foreign, int number) {
+    Item item{.call = {.task = static_cast<int>(tasks_.size()) + number, .foreign = number},
+              .position = -1,
+              .reads = foreign.reads,
+              .writes = foreign.writes};
+    absl::c_copy(foreign.reads, std::back_inserter(item.call.buffers));
+    absl::c_copy(foreign.writes, std::back_inserter(item.call.buffers));
+    for (const Id b : foreign.reads) {
+      for (const Id block : Writers(model_, b)) item.position = std::max(item.position, position_[block]);
     }
-    sorted.push_back(std::move(calls[next]));
+    items_.push_back(std::move(item));
   }
-  if (sorted.size() != calls.size()) return absl::InternalError("tasks of the model depend on each other");
-  return sorted;
-}
+
+  const Program& model_;
+  const std::vector<Task>& tasks_;
+  std::vector<int> position_;  // by block
+  std::vector<Item> items_;
+};
 
 class Areas {
  public:
@@ -221,10 +255,10 @@ std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const Mod
 }
 
 absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
-                                    absl::Span<const TaskNeeds> needs) {
-  std::vector<ModelCall> in_order = CallsInProgramOrder(model, tasks);
-  ModelPlan plan{.views = ViewsOf(model, in_order)};
-  auto calls = Sorted(model, tasks, plan.views, std::move(in_order));
+                                    absl::Span<const TaskNeeds> needs,
+                                    absl::Span<const ForeignCall> foreign) {
+  ModelPlan plan{.views = ViewsOf(model, tasks)};
+  auto calls = Order(model, tasks, foreign).Sorted(plan.views);
   if (!calls.ok()) return calls.status();
   plan.calls = *std::move(calls);
   Areas(model, plan).Place(needs);

@@ -147,6 +147,28 @@ TEST(Build, ChecksTheLibraryOnDrawnData) {
   EXPECT_THAT(other.err, HasSubstr("a library for another machine cannot run here; leave out --check"));
 }
 
+TEST(Build, WhatKilnCannotScheduleIsAForeignCall) {
+  const std::string inputs = absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/");
+  for (const char* file : {"ops/onnx_LSTM.mlir", "unsupported/jax_sort.mlir",
+                           "unsupported/jax_fori_loop.mlir", "unsupported/torch_cumsum.mlir"}) {
+    const TemporaryFolder folder;
+    const Ran built = RunKiln({"build", inputs + file, "-o", folder / "out", "--name", "net", "--db",
+                               folder / "none.db", "--json"});
+    ASSERT_EQ(built.exit_code, 0) << built.err;
+    EXPECT_EQ(built.json()["tasks"].back()["schedule"], "foreign") << file;
+    EXPECT_THAT(ReadText(folder / "out/net.trace"), HasSubstr(": foreign scf."));
+    EXPECT_EQ(RunKiln({"run", folder / "out/net.so"}).exit_code, 0) << file;
+  }
+}
+
+TEST(Build, AComputedSizeOfAnArgumentIsRefusedWithACure) {
+  const Ran built =
+      RunKiln({"build", absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/ops/onnx_Relu_dynamic.mlir")});
+  EXPECT_EQ(built.exit_code, 2);
+  EXPECT_THAT(built.err, HasSubstr("argument 0: the dynamic shape of tensor<?x16xf32>"));
+  EXPECT_THAT(built.err, HasSubstr("hint: export with fixed shapes: every size a number"));
+}
+
 TEST(Build, SaysWhatItCannotDo) {
   const TemporaryFolder folder;
   const std::string net = folder.Write("net.mlir", kNet);

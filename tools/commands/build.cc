@@ -32,6 +32,7 @@ absl::Status Build(const Options& options) {
 
 Action AddBuild(CLI::App& command) {
   auto options = std::make_shared<Options>();
+  options->source.whole = true;
   AddFile(command, &options->source);
   AddDatabase(command, &options->database);
   AddWithout(command, &options->without);

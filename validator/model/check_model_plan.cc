@@ -61,9 +61,10 @@ class Owners {
 
 class Replay {
  public:
-  Replay(const Program& model, const ModelPlan& plan)
+  Replay(const Program& model, const ModelPlan& plan, absl::Span<const ForeignCall> foreign)
       : p_(model),
         plan_(plan),
+        foreign_(foreign),
         arena_(std::max<int64_t>(plan.arena_bytes, 0)),
         scratch_(std::max<int64_t>(plan.scratch_bytes, 0)),
         call_of_(model.nodes.size(), -1),
@@ -108,8 +109,10 @@ class Replay {
         return Wrong("a view stands for node ", view.copy, ", which is no block without a call");
       views_of_[view.whole].push_back(&view);
     }
+    if (auto status = AssignForeign(); !status.ok()) return status;
     const std::vector<Id> blocks = Blocks(p_);
     std::set<Id> needed;
+    for (const ForeignCall& call : foreign_) needed.insert(call.reads.begin(), call.reads.end());
     for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
       bool matters = false;
       for (const Id buffer : WrittenBuffers(p_, *block))
@@ -122,6 +125,30 @@ class Replay {
     return FindExchanges(blocks);
   }
 
+  // Each foreign call is in the plan once. Its code takes what it reads, then what it writes.
+  absl::Status AssignForeign() const {
+    std::vector<int> call_of(foreign_.size(), -1);
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      const ModelCall& call = plan_.calls[c];
+      if (call.foreign < 0) continue;
+      if (call.foreign >= static_cast<int>(foreign_.size()))
+        return Wrong("call ", c, " names foreign call ", call.foreign, " of ", foreign_.size());
+      int& first = call_of[call.foreign];
+      if (first >= 0) return Wrong("calls ", first, " and ", c, " are one foreign call");
+      first = static_cast<int>(c);
+      const ForeignCall& wanted = foreign_[call.foreign];
+      std::vector<Id> buffers = wanted.reads;
+      buffers.insert(buffers.end(), wanted.writes.begin(), wanted.writes.end());
+      if (call.buffers != buffers) return Wrong("call ", c, " takes other buffers than ", wanted.name);
+      if (!call.blocks.empty() || call.prepares || !call.prepared.empty())
+        return Wrong("call ", c, " is foreign, and is a task too");
+    }
+    for (size_t f = 0; f < foreign_.size(); ++f) {
+      if (call_of[f] < 0) return Wrong("no call runs the foreign ", foreign_[f].name);
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status FindExchanges(const std::vector<Id>& blocks) {
     exchanges_.resize(plan_.calls.size());
     std::vector<std::set<int>> writers(p_.buffers.size()), users(p_.buffers.size());
@@ -129,6 +156,12 @@ class Replay {
       if (call_of_[block] < 0) continue;
       for (const Id b : WrittenBuffers(p_, block)) writers[b].insert(call_of_[block]);
       for (const Id b : ReadBuffers(p_, block)) users[b].insert(call_of_[block]);
+    }
+    for (size_t c = 0; c < plan_.calls.size(); ++c) {
+      if (plan_.calls[c].foreign < 0) continue;
+      const ForeignCall& call = foreign_[plan_.calls[c].foreign];
+      for (const Id b : call.writes) writers[b].insert(static_cast<int>(c));
+      for (const Id b : call.reads) users[b].insert(static_cast<int>(c));
     }
     for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
       if (p_.buffers[b].role == Role::kStatus || HasBytes(b)) continue;
@@ -140,8 +173,8 @@ class Replay {
       for (const int writer : writers[b]) {
         writer_[b] = writer;
         users[b].erase(writer);
-        if (!users[b].empty() || p_.buffers[b].role != Role::kTemporary || view_by_part_.contains(b))
-          exchanges_[writer].writes.insert(b);
+        const bool leaves = p_.buffers[b].role != Role::kTemporary || plan_.calls[writer].foreign >= 0;
+        if (!users[b].empty() || leaves || view_by_part_.contains(b)) exchanges_[writer].writes.insert(b);
       }
     }
     return CheckOrderOfBlocks(blocks, writers);
@@ -468,6 +501,7 @@ class Replay {
 
   const Program& p_;
   const ModelPlan& plan_;
+  const absl::Span<const ForeignCall> foreign_;
   Owners arena_, scratch_;
   std::vector<int> call_of_;  // by node
   std::vector<int> writer_;   // by buffer: the call that computes it, or -1
@@ -480,8 +514,9 @@ class Replay {
 
 }  // namespace
 
-absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan) {
-  return Replay(model, plan).Run();
+absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan,
+                                               absl::Span<const ForeignCall> foreign) {
+  return Replay(model, plan, foreign).Run();
 }
 
 }  // namespace kiln

@@ -11,7 +11,9 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "lang/model/model_plan.h"
+#include "lang/program/foreign_call.h"
 
 namespace kiln {
 
@@ -20,7 +22,7 @@ struct ModelPlanReport {
 };
 
 // kInternal with the call, the buffer and the rule that does not hold:
-//   every block that matters to a result or to the status is in exactly one call, and in no other than a task's
+//   every foreign call is in the plan once, with its buffers in its order, and every block that matters to a result or to the status is in exactly one call, and in no other than a task's
 //   a call's buffers are all that its blocks exchange with other blocks, and no more
 //   a call reads a buffer after all writers of it and before any of its bytes changes
 //   calls write no input, constant or weight; memory of one call does not overlap; areas contain their parts
@@ -29,6 +31,7 @@ struct ModelPlanReport {
 //   at the end, each result was written
 //   a view stands for a copy of all of a buffer to consecutive elements of another, and lies there; only views write
 //   that other buffer, and all of it
-absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan);
+absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan,
+                                               absl::Span<const ForeignCall> foreign = {});
 
 }  // namespace kiln

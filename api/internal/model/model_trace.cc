@@ -133,7 +133,7 @@ std::string ModelTraceText(const Program& model, const WholeModel& whole, const 
   for (const BuiltTask& task : schedules.told) names.push_back(task.name);
   std::string text = absl::StrCat(kHead, whole.described.name, "\n\n", CallsText(model, whole.plan, names),
                                   "\n", MemoryText(model, whole.plan));
-  for (size_t t = 0; t < names.size(); ++t) {
+  for (size_t t = 0; t < schedules.tasks.size(); ++t) {
     const BuiltTask& task = schedules.told[t];
     absl::StrAppend(&text, "\ntask ", task.hash, " ", task.name, " ", ScheduleText(task),
                     whole.code.code[t].takes_threads ? ", threads" : "", "\n", schedules.traces[t]);

@@ -32,12 +32,12 @@ class Scheduler {
       : options_(options), input_(input), target_(target), wishes_(wishes), stop_(stop) {}
 
   absl::StatusOr<ModelSchedules> Run() {
-    if (!input_.boundaries.empty()) {
-      const Boundary& b = input_.boundaries.front();
-      return Mistake(absl::InvalidArgumentError(
-          absl::StrCat(b.location, ": a whole model cannot hold ", b.op, " (", b.reason, ")")));
+    for (const Boundary& b : input_.boundaries) {
+      if (!b.code.empty()) continue;
+      return Mistake(absl::InvalidArgumentError(absl::StrCat(b.location, ": a whole model cannot hold ", b.op,
+                                                             " (", b.reason, ")\n  hint: ", b.hint)));
     }
-    auto tasks = ExtractAllTasks(input_.program, input_.policies);
+    auto tasks = ExtractAllTasks(input_.program, input_.policies, {}, input_.foreign);
     if (!tasks.ok()) return tasks.status();
     made_.tasks = *std::move(tasks);
     const auto entries = Records();
@@ -58,6 +58,8 @@ class Scheduler {
       }
     }
     if (auto status = UseDefaults(without); !status.ok()) return status;
+    for (const ForeignCall& call : input_.foreign)
+      made_.told.push_back({.name = call.name, .schedule = "foreign"});
     return std::move(made_);
   }
 

@@ -53,11 +53,14 @@ absl::StatusOr<WholeModel> CompileWhole(const Input& input, const ModelSchedules
                                         const std::string& name, BuilderPool& builders,
                                         const ModelBuildOptions& options) {
   const Phase phase("build");
-  auto code = CompileTasks(schedules.scheduled, name, builders, options);
+  std::vector<ForeignTask> foreign;
+  for (const Boundary& b : input.boundaries)
+    foreign.push_back({.what = absl::StrCat(b.op, " (", b.location, ")"), .module = b.code});
+  auto code = CompileTasks(schedules.scheduled, name, builders, options, foreign);
   if (!code.ok()) return code.status();
-  auto plan = PlanCalls(input.program, schedules.tasks, code->needs);
+  auto plan = PlanCalls(input.program, schedules.tasks, code->needs, input.foreign);
   if (!plan.ok()) return plan.status();
-  const auto checked = CheckModelPlan(input.program, *plan);
+  const auto checked = CheckModelPlan(input.program, *plan, input.foreign);
   if (!checked.ok()) return checked.status();
   LibraryText described{.name = name,
                         .weights_bytes = plan->weights_bytes,

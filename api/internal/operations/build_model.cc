@@ -48,6 +48,10 @@ class ModelBuild {
     if (settings_.check && !IsHost(*target))
       return Mistake(
           absl::InvalidArgumentError("a library for another machine cannot run here; leave out --check"));
+    if (settings_.check && !input_.foreign.empty())
+      return Mistake(absl::InvalidArgumentError(
+          absl::StrCat(input_.boundaries.front().location, ": a model with the foreign call ",
+                       input_.foreign.front().name, " cannot be checked in f64; leave out --check")));
     auto schedules = ScheduleModel(options_, input_, *target, {}, stop_);
     if (!schedules.ok()) return schedules.status();
     schedules_ = *std::move(schedules);

@@ -44,8 +44,7 @@ std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<co
       bytes += BytesOf(model, buffer);
     }
     absl::StrAppend(&text, call.prepares ? "prepare " : "call ", c, ": ", call.foreign < 0 ? "" : "foreign ",
-                    tasks[call.task], "(",
-                    absl::StrJoin(arguments, ", "), ") bytes ", bytes);
+                    tasks[call.task], "(", absl::StrJoin(arguments, ", "), ") bytes ", bytes);
     for (const Location& at : call.workspaces)
       absl::StrAppend(&text, " workspace ", at.bytes, " at ", at.offset);
     text += "\n";

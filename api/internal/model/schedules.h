@@ -21,7 +21,7 @@ struct ModelSchedules {
   std::vector<Task> tasks;
   std::vector<ScheduledTask> scheduled;
   std::vector<std::string> traces;  // empty: the task has no schedule
-  std::vector<BuiltTask> told;  // and of the foreign calls behind the tasks
+  std::vector<BuiltTask> told;      // and of the foreign calls behind the tasks
 };
 
 struct ScheduleWishes {

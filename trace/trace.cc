@@ -64,7 +64,12 @@ absl::uint128 Hash(const Trace& trace) {
       hash.Add(static_cast<uint64_t>(operand.kind));
       hash(operand.number);
     }
-    for (const Attribute& attribute : step.attributes) std::visit(hash, attribute);
+    for (size_t i = 0; i < step.attributes.size(); ++i) {
+      const AttributeDecl& declared = step.primitive->attributes[i];
+      if (declared.is_later && step.attributes[i] == declared.fallback) continue;
+      if (declared.is_later) hash.Add(i);
+      std::visit(hash, step.attributes[i]);
+    }
     hash(step.site);
     hash(step.decision);
     hash.Add(static_cast<uint64_t>(step.first_result));

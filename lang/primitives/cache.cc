@@ -207,7 +207,9 @@ absl::Status CacheWrite(Call& call) {
 const Primitive kCacheRead{
     .name = "cache-read",
     .operands = {{"block", OperandKind::kBlock}},
-    .attributes = {{"operand", int64_t{0}}, {"storage", std::string("global")}, {"readers", std::string()}},
+    .attributes = {{"operand", int64_t{0}},
+                   {"storage", std::string("global")},
+                   {"readers", std::string(), true}},
     .result = HandleKind::kBlock,
     .result_names = "copy",
     .doc =

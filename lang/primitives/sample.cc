@@ -190,9 +190,15 @@ absl::Status SampleCategorical(Call& call) {
 
 // Attribute declarations in the order of TileAttribute.
 std::vector<AttributeDecl> TileBounds() {
-  return {{"n", int64_t{4}},        {"innermost", int64_t{64}},          {"budget", int64_t{0}},
-          {"bound", std::string()}, {"most", std::vector<int64_t>()},    {"multiple", std::vector<int64_t>()},
-          {"lanes", int64_t{0}},    {"most-of", std::vector<int64_t>()}, {"each-of", std::vector<int64_t>()}};
+  return {{"n", int64_t{4}},
+          {"innermost", int64_t{64}},
+          {"budget", int64_t{0}},
+          {"bound", std::string()},
+          {"most", std::vector<int64_t>()},
+          {"multiple", std::vector<int64_t>()},
+          {"lanes", int64_t{0}},
+          {"most-of", std::vector<int64_t>(), true},
+          {"each-of", std::vector<int64_t>(), true}};
 }
 
 std::vector<AttributeDecl> PerfectTileAttributes() {

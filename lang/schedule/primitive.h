@@ -32,6 +32,9 @@ struct OperandDecl {
 struct AttributeDecl {
   const char* name;
   Attribute fallback;  // default value, which also sets the attribute's type
+  // True for an attribute that was added when traces of the primitive were stored already: hashes of traces leave out
+  // its default value, so that they stay as they were.
+  bool is_later = false;
 };
 
 // The last attribute of every sampling primitive: the decisions to which the support is restricted, one after

@@ -50,9 +50,9 @@ TEST(ForeignPlan, NoTaskHoldsBlocksBeforeAndAfterACall) {
   const Model m = Sorted();
   ASSERT_EQ(m.tasks.size(), 2u);  // without the call it would be one
   EXPECT_EQ(CallsText(m.program, m.plan, std::vector<std::string>{"double", "add", "sort"}),
-            "call 0: double(x, a)\n"
-            "call 1: foreign sort(a, f) workspace 256 at 512\n"
-            "call 2: add(a, f, y)\n");
+            "call 0: double(x, a) bytes 512\n"
+            "call 1: foreign sort(a, f) bytes 512 workspace 256 at 512\n"
+            "call 2: add(a, f, y) bytes 768\n");
   const auto checked = CheckModelPlan(m.program, m.plan, m.foreign);
   ASSERT_TRUE(checked.ok()) << checked.status();
   EXPECT_EQ(checked->bytes_alive, 768);

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "validator/model/byte_owners.h"
 
 namespace kiln {
 namespace {
@@ -24,39 +25,6 @@ int64_t SizeInBytes(const Program& model, Id buffer) {
 // What the blocks of a call exchange with the rest of the model.
 struct Exchange {
   std::set<Id> reads, writes;
-};
-
-// The owner of each byte of the arena: a buffer, or kNone. Ranges of equal owners, by their first byte.
-class Owners {
- public:
-  explicit Owners(int64_t bytes) { ranges_[0] = {bytes, kNone}; }
-
-  void Set(int64_t begin, int64_t end, Id owner) {
-    Cut(begin);
-    Cut(end);
-    ranges_.erase(ranges_.lower_bound(begin), ranges_.lower_bound(end));
-    ranges_[begin] = {end, owner};
-  }
-
-  bool OwnsAll(int64_t begin, int64_t end, Id owner) const {
-    auto range = std::prev(ranges_.upper_bound(begin));
-    for (; range != ranges_.end() && range->first < end; ++range) {
-      if (range->second.second != owner) return false;
-    }
-    return true;
-  }
-
- private:
-  // Lets a range begin at this byte, if it is in the arena.
-  void Cut(int64_t at) {
-    const auto range = std::prev(ranges_.upper_bound(at));
-    auto& [end, owner] = range->second;
-    if (range->first == at || end <= at) return;
-    ranges_[at] = {end, owner};
-    end = at;
-  }
-
-  std::map<int64_t, std::pair<int64_t, Id>> ranges_;
 };
 
 class Replay {
@@ -360,8 +328,8 @@ class Replay {
 
   // The area in which a call may write.
   static Area WorkArea(const ModelCall& call) { return call.prepares ? Area::kScratch : Area::kArena; }
-  Owners& OwnersOf(Area area) { return area == Area::kArena ? arena_ : scratch_; }
-  const Owners& OwnersOf(Area area) const { return area == Area::kArena ? arena_ : scratch_; }
+  ByteOwners& OwnersOf(Area area) { return area == Area::kArena ? arena_ : scratch_; }
+  const ByteOwners& OwnersOf(Area area) const { return area == Area::kArena ? arena_ : scratch_; }
 
   static absl::Status CheckDisjoint(std::vector<std::pair<Location, std::string>> parts) {
     std::sort(parts.begin(), parts.end(),
@@ -502,7 +470,7 @@ class Replay {
   const Program& p_;
   const ModelPlan& plan_;
   const absl::Span<const ForeignCall> foreign_;
-  Owners arena_, scratch_;
+  ByteOwners arena_, scratch_;
   std::vector<int> call_of_;  // by node
   std::vector<int> writer_;   // by buffer: the call that computes it, or -1
   std::vector<int> written_;  // by buffer: the call that wrote it so far, or -1

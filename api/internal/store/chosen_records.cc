@@ -27,7 +27,8 @@ ChosenRecords LoadChosen(Store& store, const std::string& model_hash, RowId targ
   const auto row = store.LoadModel(KeyOf(model_hash), target);
   if (!row.ok() || !row->has_value()) return chosen;
   try {
-    for (const auto& [task, pair] : Json::parse((*row)->bytes).items())
+    const Json json = Json::parse((*row)->bytes);
+    for (const auto& [task, pair] : json.items())
       chosen[task] = {pair.at(0).get<RowId>(), pair.at(1).get<RowId>()};
   } catch (const Json::exception&) {
     chosen.clear();

@@ -131,7 +131,7 @@ TEST(Folders, EveryTestIsRunByCtest) {
   std::ifstream in(build / "CTestTestfile.cmake");
   const std::string ctest{std::istreambuf_iterator<char>(in), {}};
   const bool with_llvm = absl::StrContains(ctest, "kiln_backends_test");
-  const std::set<std::string> need_llvm = {"tests/api", "tests/backends", "tests/baseline",
+  const std::set<std::string> need_llvm = {"tests/api", "tests/backends", "tests/baseline", "tests/gpu",
                                            "tests/e2e", "tests/tools",    "tests/long"};
   for (const TextFile& file : ReadTree()) {
     if (!absl::EndsWith(file.path, "_test.cc")) continue;

@@ -49,6 +49,10 @@ absl::Status Pipeline(Call& call) {
   const auto numbers = call.numbers(1);
   std::vector<int64_t> copies(numbers.begin(), numbers.end());
   if (copies.size() == 1) copies.resize(carried.size(), copies[0]);
+  for (const int64_t copy : copies) {  // a refusal: it may be another number with other decisions
+    if (copy < 0 || copy > kMax)
+      return absl::FailedPreconditionError(absl::StrCat("a buffer has ", copy, " copies"));
+  }
   absl::Status status = CheckList(stage, children, "stages of children");
   if (status.ok() && !copies.empty() && !depth.empty())
     return absl::InvalidArgumentError("depths are given twice");

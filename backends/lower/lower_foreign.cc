@@ -68,7 +68,7 @@ mlir::MemRefType MemoryOf(mlir::Type type) {
   return mlir::MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-// Parameters become memory: what was given is read only, and what was returned is written.
+// Parameters become memory. The function only reads its arguments, and it writes its results.
 void TakePointers(mlir::func::FuncOp function) {
   mlir::Block& body = function.getBody().front();
   mlir::Operation* end = body.getTerminator();

@@ -7,6 +7,15 @@
 
 namespace kiln {
 
+IndexSum FlatIndex(const Program& p, Id buffer, Range index) {
+  const auto shape = p.Dims(p.buffers[buffer].shape);
+  IndexSum flat;
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0; stride *= shape[d].Known())
+    flat = flat + p.SumOf(p.List(index)[d]) * stride;
+  return flat;
+}
+
 std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id block, Id buffer) {
   IndexMap map;
   for (const Iter& iter : program.Iters(program.block(block).iters))

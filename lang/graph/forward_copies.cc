@@ -10,16 +10,6 @@
 namespace kiln {
 namespace {
 
-// The linear index of an access to a row-major buffer.
-IndexSum Flat(const Program& p, Id buffer, Range index) {
-  const auto shape = p.Dims(p.buffers[buffer].shape);
-  IndexSum flat;
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0; stride *= shape[d].Known())
-    flat = flat + p.SumOf(p.List(index)[d]) * stride;
-  return flat;
-}
-
 // The temporary that the block copies element by element in memory order, if the block is its only reader;
 // else kNone.
 Id CopiedAsItIs(const Program& p, Id block) {
@@ -36,8 +26,8 @@ Id CopiedAsItIs(const Program& p, Id block) {
     return kNone;
   const std::vector<int64_t> extents = IterExtents(p, block);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
-  const bool in_order =
-      Simplify(Flat(p, source, index), extent_of) == Simplify(Flat(p, dest.buffer, dest.index), extent_of);
+  const bool in_order = Simplify(FlatIndex(p, source, index), extent_of) ==
+                        Simplify(FlatIndex(p, dest.buffer, dest.index), extent_of);
   return in_order ? source : kNone;
 }
 

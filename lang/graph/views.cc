@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/reshape.h"
 #include "lang/graph/outline.h"
 #include "lang/program/layout.h"
 #include "lang/schedule/rewrite.h"
@@ -14,16 +15,6 @@ namespace kiln {
 namespace {
 
 constexpr absl::string_view kView = "view";
-
-// The position of an access in the memory of a row-major buffer.
-IndexSum Flat(const Program& p, Id buffer, Range index) {
-  const auto shape = p.Dims(p.buffers[buffer].shape);
-  IndexSum flat;
-  int64_t stride = 1;
-  for (size_t d = shape.size(); d-- > 0; stride *= shape[d].Known())
-    flat = flat + p.SumOf(p.List(index)[d]) * stride;
-  return flat;
-}
 
 bool IsPlainTemporary(const Program& p, Id buffer) {
   return p.buffers[buffer].role == Role::kTemporary && p.buffers[buffer].layout.axes.count == 0;
@@ -43,8 +34,8 @@ std::optional<View> AsView(const Program& p, Id block) {
     return std::nullopt;
   const std::vector<int64_t> extents = IterExtents(p, block);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
-  const IndexSum from = Simplify(Flat(p, part, index), extent_of);
-  IndexSum to = Simplify(Flat(p, dest.buffer, dest.index), extent_of);
+  const IndexSum from = Simplify(FlatIndex(p, part, index), extent_of);
+  IndexSum to = Simplify(FlatIndex(p, dest.buffer, dest.index), extent_of);
   const int64_t first = to.offset;
   to.offset = 0;
   int64_t instances = 1;

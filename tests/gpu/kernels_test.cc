@@ -14,6 +14,7 @@
 #include "test_paths.h"
 #include "testing/random_program.h"
 #include "tests/gpu/emulated.h"
+#include "tests/support/remove_sync.h"
 
 namespace kiln {
 namespace {
@@ -94,18 +95,6 @@ void ExpectRightInAllModes(const plan::Planned& planned, const std::vector<std::
       }
     }
   }
-}
-
-bool RemoveSync(plan::Nodes& nodes, int& number) {
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    if (nodes[n].As<plan::Sync>() != nullptr && number-- == 0) {
-      nodes.erase(nodes.begin() + n);
-      return true;
-    }
-    for (plan::Nodes& arm : nodes[n].arms)
-      if (RemoveSync(arm, number)) return true;
-  }
-  return false;
 }
 
 // Expects that mode kRandom finds each sync that is left out, whatever the order. Returns the number of syncs.

@@ -21,6 +21,7 @@
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
 #include "testing/softmax.h"
+#include "tests/support/remove_sync.h"
 
 namespace kiln {
 namespace {
@@ -99,19 +100,6 @@ void ExpectPlansTheSchedule(const Kernel& kernel, int syncs) {
     ASSERT_TRUE(found.ok()) << seed << ": " << found.status() << text;
     EXPECT_EQ(*found, *wanted) << seed;
   }
-}
-
-// Removes the sync with this number. Returns false if there are fewer.
-bool RemoveSync(plan::Nodes& nodes, int& number) {
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    if (nodes[n].As<plan::Sync>() != nullptr && number-- == 0) {
-      nodes.erase(nodes.begin() + n);
-      return true;
-    }
-    for (plan::Nodes& arm : nodes[n].arms)
-      if (RemoveSync(arm, number)) return true;
-  }
-  return false;
 }
 
 // Expects that the plan fails in every order of threads if any sync is removed. Returns the number of syncs.

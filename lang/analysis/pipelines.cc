@@ -191,26 +191,39 @@ class PipelineCheck {
     return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
   }
 
+  // Producers, and copies in bulk, may be ahead of the threads that run the other children.
   absl::Status CheckRoles(const std::vector<CarriedBuffer>& carried) const {
     for (size_t c = 0; c < children_.size(); ++c) {
-      if (stages_[c].role != PipelineRole::kProducer) continue;
+      const bool produces = stages_[c].role == PipelineRole::kProducer;
+      if (!produces && !CopiesInBulk(c, carried)) continue;
+      const std::string who = absl::StrCat("child ", c, " of ", Describe(p_, loop_),
+                                           produces ? " is a producer" : " copies in bulk");
       for (const Id block : children_[c]) {
         for (const Id buffer : WrittenBuffers(p_, block)) {
-          const auto same = [&](const CarriedBuffer& other) { return other.buffer == buffer; };
-          if (std::any_of(carried.begin(), carried.end(), same)) continue;
-          return No(absl::StrCat("child ", c, " of ", Describe(p_, loop_), " is a producer, but writes ",
-                                 Name(buffer), ", which no ring carries"));
+          if (!produces || IsCarried(buffer, carried)) continue;
+          return No(absl::StrCat(who, ", but writes ", Name(buffer), ", which no ring carries"));
         }
         for (const Id buffer : ReadBuffers(p_, block)) {
-          const auto same = [&](const CarriedBuffer& other) { return other.buffer == buffer; };
           const auto in_nest = [&](Id writer) { return NestOf(p_, writer) == NestOf(p_, loop_); };
-          if (absl::c_any_of(carried, same) || absl::c_none_of(Writers(p_, buffer), in_nest)) continue;
-          return No(absl::StrCat("child ", c, " of ", Describe(p_, loop_), " is a producer, but reads ",
-                                 Name(buffer), ", which the same nest writes: it may be ahead of that"));
+          if (IsCarried(buffer, carried) || absl::c_none_of(Writers(p_, buffer), in_nest)) continue;
+          return No(absl::StrCat(who, ", but reads ", Name(buffer),
+                                 ", which the same nest writes: it may be ahead of that"));
         }
       }
     }
     return absl::OkStatus();
+  }
+
+  static bool IsCarried(Id buffer, const std::vector<CarriedBuffer>& carried) {
+    return absl::c_any_of(carried, [&](const CarriedBuffer& c) { return c.buffer == buffer; });
+  }
+
+  bool CopiesInBulk(size_t child, const std::vector<CarriedBuffer>& carried) const {
+    return absl::c_any_of(carried, [&](const CarriedBuffer& c) {
+      return c.writer == static_cast<int>(child) && absl::c_any_of(rings_, [&](const Ring& ring) {
+               return ring.buffer == c.buffer && ring.transport == Transport::kBulk;
+             });
+    });
   }
 
   const Program& p_;

@@ -128,7 +128,7 @@ const Primitive kPipeline{
         "read where another iteration may have written it; a stage comes before that of the data it "
         "reads; a ring has fewer copies than the distance of its stages plus one; data that travel other "
         "than sync are not a plain copy, or zeros beyond bounds (for bulk: of a box, within the bounds of "
-        "the buffer). Later steps on the loop that would violate "
+        "the buffer, and of what the same nest does not write). Later steps on the loop that would violate "
         "this do not apply either.",
     .apply = Pipeline,
 };

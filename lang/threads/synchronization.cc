@@ -124,7 +124,6 @@ class Planner {
   void Access(Id block, Id buffer, bool writes) {
     if (!status_.ok() || !IsSharedByThreads(buffer)) return;
     const RingPlan* const ring = RingOf(buffer);
-    if (ring != nullptr && ring->counts_arrivals) return;
     Touch now{block, buffer, writes, -1, path_};
     if (ring != nullptr) now.copy = static_cast<int32_t>(iteration_.at(ring->loop) % ring->depth);
     const auto conflicts = [&](const Touch& other) {
@@ -171,6 +170,8 @@ class Planner {
                        " use the same elements of buffer ", p_.Text(p_.buffers[now.buffer].name)));
       return false;
     }
+    const RingPlan* const ring = RingOf(now.buffer);
+    if (ring != nullptr && ring->counts_arrivals) return false;  // its barriers order the threads of a block
     Id within = parent;
     while (within != kNone &&
            !(p_.IsLoop(within) && OnAxis(p_, within) && IsThreadAxis(p_.loop(within).kind)))

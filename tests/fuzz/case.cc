@@ -86,7 +86,7 @@ Broken CheckThreads(const Program& program) {
   if (!plan.ok()) return {};  // blocks of a grid would have to wait for each other
   const absl::Status clocks = CheckThreadClocks(program, *plan, kAccesses);
   if (clocks.ok() || absl::IsResourceExhausted(clocks)) return {};
-  return {"thread clocks", std::string(clocks.message())};
+  return {"thread clocks", absl::StrCat(clocks.message(), "\n", kiln::ToString(program))};
 }
 
 // Checks the properties of a program and a trace that applies to it.

@@ -163,6 +163,12 @@ TEST(Pipeline, IsRefusedWhereOrdersWouldDiffer) {
     s.ComputeAt(s.GetBlock("pack"), s.GetLoops(s.GetBlock("square"))[0]);
     s.Pipeline(s.GetLoops(s.GetBlock("square"))[0], {.transport = "async"});
   });
+  refusals.Add("a copy in bulk of what the nest writes", Fed(), [](Schedule& s) {
+    const Loop k = Feed(s);
+    const Block copy = s.CacheRead(s.GetBlock("load"), 0);
+    s.ComputeAt(copy, s.AddUnitLoop(k));
+    s.Pipeline(k, {.transport = "bulk"});
+  });
   refusals.Add("several blocks write it", Fed(), [](Schedule& s) {
     const Loop k = Feed(s);
     s.LoopPartition(s.GetLoops(s.GetBlock("load")).back(), {3, 5});

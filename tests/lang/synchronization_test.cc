@@ -158,7 +158,8 @@ TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
   EXPECT_FALSE(CheckThreadClocks(p, without).ok());
 }
 
-TEST(Synchronization, BlocksCannotWaitForEachOther) {
+// One kernel whose blocks read what others of its blocks wrote, step by step if it is a pipeline.
+Program AcrossBlocks(const std::optional<PipelineOptions>& pipeline) {
   Builder b("two");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
            C = b.Output("C", DType::kF32, {8});
@@ -170,12 +171,21 @@ TEST(Synchronization, BlocksCannotWaitForEachOther) {
   s.ComputeAt(s.GetBlock("make"), unit);
   s.Bind(s.GetLoops(s.GetBlock("use")).back(), LoopKind::kBlockX);
   s.Bind(s.GetLoops(s.GetBlock("make")).back(), LoopKind::kBlockX);
-  ASSERT_TRUE(s.ok()) << s.status();
-  EXPECT_THAT(
-      std::string(PlanSynchronization(s.program()).status().message()),
-      HasSubstr(
-          "would have to wait for each other: block \"make\" and block \"use\" use the same elements of buffer T"));
-  EXPECT_THAT(std::string(CheckThreadClocks(s.program(), {}).message()), HasSubstr("race"));
+  if (pipeline.has_value()) s.Pipeline(unit, *pipeline);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+TEST(Synchronization, BlocksCannotWaitForEachOther) {
+  const std::optional<PipelineOptions> cases[] = {std::nullopt, PipelineOptions(),
+                                                  PipelineOptions{.producers = {0}}};
+  for (const auto& pipeline : cases) {
+    EXPECT_THAT(
+        std::string(PlanSynchronization(AcrossBlocks(pipeline)).status().message()),
+        HasSubstr(
+            "would have to wait for each other: block \"make\" and block \"use\" use the same elements of buffer T"));
+    EXPECT_THAT(std::string(CheckThreadClocks(AcrossBlocks(pipeline), {}).message()), HasSubstr("race"));
+  }
 }
 
 // A random program after random steps that make kernels.

@@ -195,7 +195,7 @@ class PipelineCheck {
   absl::Status CheckRoles(const std::vector<CarriedBuffer>& carried) const {
     for (size_t c = 0; c < children_.size(); ++c) {
       const bool produces = stages_[c].role == PipelineRole::kProducer;
-      if (!produces && !CopiesInBulk(c, carried)) continue;
+      if (!RunsAhead(c, carried)) continue;
       const std::string who = absl::StrCat("child ", c, " of ", Describe(p_, loop_),
                                            produces ? " is a producer" : " copies in bulk");
       for (const Id block : children_[c]) {
@@ -205,7 +205,10 @@ class PipelineCheck {
         }
         for (const Id buffer : ReadBuffers(p_, block)) {
           const auto in_nest = [&](Id writer) { return NestOf(p_, writer) == NestOf(p_, loop_); };
-          if (IsCarried(buffer, carried) || absl::c_none_of(Writers(p_, buffer), in_nest)) continue;
+          const auto ahead = [&](const CarriedBuffer& from) {
+            return from.buffer == buffer && RunsAhead(from.writer, carried);
+          };
+          if (absl::c_any_of(carried, ahead) || absl::c_none_of(Writers(p_, buffer), in_nest)) continue;
           return No(absl::StrCat(who, ", but reads ", Name(buffer),
                                  ", which the same nest writes: it may be ahead of that"));
         }
@@ -218,7 +221,9 @@ class PipelineCheck {
     return absl::c_any_of(carried, [&](const CarriedBuffer& c) { return c.buffer == buffer; });
   }
 
-  bool CopiesInBulk(size_t child, const std::vector<CarriedBuffer>& carried) const {
+  // True if the child is a producer or copies in bulk.
+  bool RunsAhead(size_t child, const std::vector<CarriedBuffer>& carried) const {
+    if (stages_[child].role == PipelineRole::kProducer) return true;
     return absl::c_any_of(carried, [&](const CarriedBuffer& c) {
       return c.writer == static_cast<int>(child) && absl::c_any_of(rings_, [&](const Ring& ring) {
                return ring.buffer == c.buffer && ring.transport == Transport::kBulk;

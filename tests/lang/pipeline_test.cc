@@ -169,6 +169,11 @@ TEST(Pipeline, IsRefusedWhereOrdersWouldDiffer) {
     s.ComputeAt(copy, s.AddUnitLoop(k));
     s.Pipeline(k, {.transport = "bulk"});
   });
+  refusals.Add("a producer that reads what a child writes that is none", Fed(), [](Schedule& s) {
+    const Loop k = Feed(s);
+    s.CacheRead(s.GetBlock("sum"), 0);
+    s.Pipeline(k, {.producers = {1}});
+  });
   refusals.Add("several blocks write it", Fed(), [](Schedule& s) {
     const Loop k = Feed(s);
     s.LoopPartition(s.GetLoops(s.GetBlock("load")).back(), {3, 5});

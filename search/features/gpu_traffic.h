@@ -1,0 +1,44 @@
+// The bytes that kernels move from and to the L2 cache and the memory beyond it.
+//
+//   traffic.L2Bytes(work, statement, 64 << 10)     // with 64 KiB of the L1 cache for a thread block
+//   traffic.OfKernel(work, kernel, 132)            // if 132 thread blocks run at a time
+//
+// An L1 cache keeps what the innermost loops touch, as far as it fits, and stores go through it. What a
+// kernel reads comes from memory once if all of it fits the L2 cache, and at worst once a wave of thread
+// blocks.
+#pragma once
+
+#include <vector>
+
+#include "search/features/gpu_work.h"
+
+namespace kiln {
+
+struct KernelTraffic {
+  double touched = 0;  // bytes of buffers in memory
+  double dram = 0;     // bytes that come from or go to memory beyond the L2 cache
+};
+
+// Keeps its memory: one per thread.
+class GpuTraffic {
+ public:
+  // Bytes of a thread block.
+  double L2Bytes(const GpuWork& work, const GpuStatement& statement, double l1_bytes);
+  // Bytes of all thread blocks, of which `wave` run at a time. Kernels must be asked in program order, since
+  // a kernel may find results of earlier ones in the L2 cache.
+  KernelTraffic OfKernel(const GpuWork& work, const GpuKernel& kernel, double wave, double l2_bytes);
+
+ private:
+  struct OfBuffer {
+    Id buffer = kNone;
+    double read = 0, written = 0, read_in_wave = 0;
+  };
+  void AddBuffers(const GpuWork& work, const GpuStatement& statement, double wave);
+  double WorkingSet(const GpuWork& work, const NestBlock& block, int level);
+  void RunInside(const LoopNestSummary& nests, const NestBlock& block, int level);
+
+  std::vector<double> running_;  // by depth of the loops around a block
+  std::vector<OfBuffer> buffers_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,243 @@
+// Order and limits of the estimate for GPUs. No test states cycles, since none was measured.
+#include "search/features/gpu_roofline.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "lang/text/text.h"
+#include "testing/gpu_schedules.h"
+#include "testing/matmul.h"
+#include "testing/softmax.h"
+
+namespace kiln {
+namespace {
+
+double Cycles(const Program& program, const std::string& gpu = "h100",
+              absl::Span<const CompiledKernel> compiled = {}) {
+  LoopNestSummary nests;
+  nests.Read(program);
+  return GpuRoofline(*FindGpu(gpu)).Cycles(nests, compiled);
+}
+
+Program Copy(int64_t rows, int64_t columns) {
+  const absl::StatusOr<Program> program = ParseProgram(absl::StrCat(R"(kiln.program v1
+program copy
+parameters A, B
+buffer A: f32[)",
+                                                                    rows, ", ", columns, R"(] input
+buffer B: f32[)",
+                                                                    rows, ", ", columns, R"(] output
+for i < )",
+                                                                    rows, R"( {
+  for j < )",
+                                                                    columns, R"( {
+    block copy {
+      spatial i < )",
+                                                                    rows, R"( = i
+      spatial j < )",
+                                                                    columns, R"( = j
+      B[i, j] = A[i, j]
+    }
+  }
+}
+)"));
+  EXPECT_TRUE(program.ok()) << program.status();
+  return *program;
+}
+
+// A copy of 1024 by 1024 elements, a block of 256 threads for each row, or for each column.
+Program CopyAlong(bool rows, int64_t vector) {
+  Schedule s = Scheduled(Copy(1024, 1024));
+  auto loops = s.GetLoops(s.GetBlock("copy"));
+  if (!rows) s.Reorder({loops[1], loops[0]}), std::swap(loops[0], loops[1]);
+  const auto parts = s.Split(loops[1], {kAuto, 256, vector});
+  s.Bind(loops[0], LoopKind::kBlockX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+  if (vector > 1) s.Vectorize(parts[2]);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// A product whose threads compute one element each.
+Program ProductWithoutTiles(int64_t m, int64_t n, int64_t k, int64_t threads) {
+  Schedule s = Scheduled(Matmul(m, n, k));
+  auto loops = s.GetLoops(s.GetBlock("matmul"));
+  loops.resize(2);
+  const auto parts = s.Split(s.Fuse(loops), {kAuto, threads});
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// A product by tiles in shared memory; a thread computes `per` by `per` elements of a tile of 16 * per by 16 * per.
+Program ProductByTiles(int64_t size, int64_t per) {
+  Schedule s = Scheduled(Matmul(size, size, size));
+  const Block product = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(product);
+  const auto i = s.Split(loops[0], {kAuto, 16, per}), j = s.Split(loops[1], {kAuto, 16, per});
+  const auto k = s.Split(loops[2], {kAuto, 16});
+  s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2]});
+  const Loop block = s.Fuse({i[0], j[0]}), thread = s.Fuse({i[1], j[1]});
+  s.Bind(block, LoopKind::kBlockX);
+  std::vector<Block> copies;
+  for (const int operand : {0, 1}) {
+    copies.push_back(s.CacheRead(product, operand, "shared"));
+    s.ComputeAt(copies.back(), k[0]);
+  }
+  const Block store = s.AccumulateAt(product, block, "register");
+  const auto of_store = s.GetLoops(store);
+  const auto a = s.Split(of_store[1], {16, per}), b = s.Split(of_store[2], {16, per});
+  s.Reorder({a[0], b[0], a[1], b[1]});
+  s.Bind(s.Fuse({a[0], b[0]}), LoopKind::kThreadX);
+  for (const Loop loop : {a[1], b[1], i[2], j[2]}) s.Unroll(loop);
+  s.Bind(thread, LoopKind::kThreadX);
+  for (const Block copy : copies) s.CooperativeFetch(copy, 4);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+TEST(GpuRoofline, LikesNeighbouringLanesMoreThanStrides) {
+  EXPECT_LT(2 * Cycles(CopyAlong(true, 1)), Cycles(CopyAlong(false, 1)));
+}
+
+TEST(GpuRoofline, LikesVectorsMoreThanScalars) {
+  EXPECT_LT(Cycles(CopyAlong(true, 4)), Cycles(CopyAlong(true, 1)));
+  EXPECT_LT(Cycles(CopyAlong(true, 2)), Cycles(CopyAlong(true, 1)));
+}
+
+TEST(GpuRoofline, LikesTilesWithReuseMoreThanNone) {
+  const double none = Cycles(ProductWithoutTiles(2048, 2048, 2048, 256)),
+               small = Cycles(ProductByTiles(2048, 2)), large = Cycles(ProductByTiles(2048, 8));
+  EXPECT_LT(small, none);
+  EXPECT_LT(large, small);
+}
+
+TEST(GpuRoofline, WantsMoreBlocksThanOne) {
+  Schedule serial = Scheduled(Matmul(128, 128, 256)), one = Scheduled(Matmul(128, 128, 256));
+  const auto loops = one.GetLoops(one.GetBlock("matmul"));
+  one.Bind(one.Split(one.Fuse({loops[0], loops[1]}), {kAuto, 1024})[1], LoopKind::kThreadX);
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_LT(4 * Cycles(ProductWithoutTiles(128, 128, 256, 64)), Cycles(one.program()));
+  EXPECT_LT(4 * Cycles(one.program()), Cycles(serial.program()));  // a single thread is last
+}
+
+TEST(GpuRoofline, WantsWholeWarps) {
+  EXPECT_LT(Cycles(ProductWithoutTiles(1024, 1024, 256, 256)),
+            Cycles(ProductWithoutTiles(1024, 1024, 256, 8)));
+}
+
+TEST(GpuRoofline, PutsSpillsLast) {
+  const Program program = ProductByTiles(1024, 8);
+  const double fits = Cycles(program, "h100", {{{.registers = 128}}}),
+               spills = Cycles(program, "h100", {{{.registers = 255, .spill_bytes = 64}}}),
+               stack = Cycles(program, "h100", {{{.registers = 128, .stack_bytes = 16}}});
+  EXPECT_GE(spills, 5 * fits);
+  EXPECT_GE(stack, 5 * fits);
+  EXPECT_GE(Cycles(ProductByTiles(1024, 32)), 5 * Cycles(program));  // guessed: 1024 sums of a thread
+}
+
+TEST(GpuRoofline, TakesFactsOfACompilerForGuesses) {
+  const Program program = ProductByTiles(1024, 4);
+  const double few = Cycles(program, "h100", {{{.registers = 64, .shared_bytes = 16 << 10}}}),
+               many = Cycles(program, "h100", {{{.registers = 250, .shared_bytes = 16 << 10}}}),
+               large = Cycles(program, "h100", {{{.registers = 64, .shared_bytes = 200 << 10}}});
+  EXPECT_LE(few, many);
+  EXPECT_LT(few, large);
+  const std::vector<CompiledKernel> of_others = {{.registers = 32},
+                                                 {.registers = 64, .shared_bytes = 16 << 10}};
+  EXPECT_EQ(Cycles(program, "h100", of_others), few);  // the largest, if their number is another one
+}
+
+TEST(GpuRoofline, KnowsHowManyThreadBlocksFitAnSm) {
+  const Gpu& h100 = *FindGpu("h100");
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 256, 32, 0), 8);          // threads
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 256, 64, 0), 4);          // registers
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 256, 65, 0), 3);          // in steps of 8
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 256, 32, 100 << 10), 2);  // shared memory
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 32, 16, 0), 32);          // thread blocks
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 2048, 16, 0), 0);         // more threads than a block has
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 1024, 128, 0), 0);        // more registers than there are
+  EXPECT_EQ(ThreadBlocksOfSm(h100, 128, 32, 228 << 10), 0);  // more shared memory
+  EXPECT_EQ(ThreadBlocksOfSm(*FindGpu("l4"), 256, 32, 0), 6);
+}
+
+TEST(GpuRoofline, MoreWorkIsNeverFaster) {
+  for (const Gpu& gpu : Gpus()) {
+    double last = 0;
+    for (const int64_t size : {64, 128, 256, 512, 1024, 2048}) {
+      const double cycles = Cycles(ProductByTiles(size, 4), std::string(gpu.name));
+      EXPECT_TRUE(std::isfinite(cycles) && cycles > 0) << gpu.name;
+      EXPECT_GE(cycles, last) << gpu.name << " " << size;
+      last = cycles;
+    }
+  }
+}
+
+TEST(GpuRoofline, IsFiniteForAGpuWithoutNumbers) {
+  LoopNestSummary nests;
+  const Program program = ProductByTiles(256, 4);
+  nests.Read(program);
+  const double cycles = GpuRoofline(Gpu{}).Cycles(nests);
+  EXPECT_TRUE(std::isfinite(cycles) && cycles > 0);
+}
+
+TEST(GpuRoofline, CountsTheKernelsOfAProgram) {
+  const Program softmax = SoftmaxOfRows(Softmax(128, 1024)).program();
+  LoopNestSummary nests;
+  nests.Read(softmax);
+  GpuRoofline roofline(*FindGpu("h100"));
+  roofline.Cycles(nests);
+  ASSERT_EQ(roofline.kernels().size(), 1u);
+  EXPECT_EQ(roofline.work().kernels()[0].threads.Count(), 8);
+  EXPECT_EQ(roofline.work().kernels()[0].grid, 128);
+  EXPECT_GE(roofline.work().kernels()[0].barriers, 2);
+  EXPECT_EQ(roofline.kernels()[0].dram_bytes, 2 * 128 * 1024 * 4);  // one read, one write
+}
+
+// --- requests
+
+WarpRequest Request(int64_t width, int64_t step) {
+  WarpRequest request{.lanes = 32, .width = width};
+  for (int lane = 0; lane < 32; ++lane) request.address[lane] = lane * step;
+  return request;
+}
+
+TEST(WarpRequest, CountsSectors) {
+  EXPECT_EQ(Request(4, 4).Sectors(), 4);
+  EXPECT_EQ(Request(16, 16).Sectors(), 16);
+  EXPECT_EQ(Request(4, 4096).Sectors(), 32);
+  EXPECT_EQ(Request(4, 8).Sectors(), 8);
+  EXPECT_EQ(Request(4, 0).Sectors(), 1);
+}
+
+TEST(WarpRequest, CountsBankConflicts) {
+  EXPECT_EQ(Request(4, 4).BankCycles(), 1);
+  EXPECT_EQ(Request(4, 8).BankCycles(), 2);
+  EXPECT_EQ(Request(4, 128).BankCycles(), 32);
+  EXPECT_EQ(Request(4, 132).BankCycles(), 1);  // padded rows
+  EXPECT_EQ(Request(4, 0).BankCycles(), 1);    // one word for all
+  EXPECT_EQ(Request(2, 2).BankCycles(), 1);
+  EXPECT_EQ(Request(16, 16).BankCycles(), 4);
+  EXPECT_EQ(Request(16, 128).BankCycles(), 32);
+}
+
+TEST(WarpRequest, OfAProgramFollowsItsLanesAndVectors) {
+  LoopNestSummary nests;
+  const auto sectors = [&](const Program& program) {
+    nests.Read(program);
+    const NestBlock& block = nests.blocks()[0];
+    const WarpRequest request = RequestOf(nests, block, nests.accesses(block)[0], {.x = 256});
+    EXPECT_EQ(request.lanes, 32);
+    return std::pair<int, int64_t>(request.Sectors(), request.width);
+  };
+  EXPECT_EQ(sectors(CopyAlong(true, 1)), std::pair(4, int64_t{4}));
+  EXPECT_EQ(sectors(CopyAlong(true, 4)), std::pair(16, int64_t{16}));
+  EXPECT_EQ(sectors(CopyAlong(false, 1)), std::pair(32, int64_t{4}));
+}
+
+}  // namespace
+}  // namespace kiln

@@ -367,7 +367,14 @@ class Walk {
   }
 
   bool IsRepeated(const Event& before, const Event& now) const {
-    return before.node == now.node && before.instance == now.instance && p_.block(now.node).monoid == kNone;
+    return before.instance == now.instance && p_.block(now.node).monoid == kNone &&
+           AreParts(before.node, now.node);
+  }
+  // True if the blocks are one, or parts of one whose loop was cut. These compute the same.
+  bool AreParts(Id a, Id b) const {
+    const Provenance &of_a = p_.block(a).provenance, &of_b = p_.block(b).provenance;
+    return a == b || (of_a.kind == of_b.kind && of_a.origin == of_b.origin &&
+                      p_.List(of_a.map) == p_.List(of_b.map) && p_.block(a).monoid == p_.block(b).monoid);
   }
   bool IsOrdered(const Event& before, const Event& now) {
     return before.run == now.run ||

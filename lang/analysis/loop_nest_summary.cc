@@ -142,7 +142,7 @@ LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
   for (const Value& source : sources) {
     for (int t = 0; t < source.terms.count; ++t) {
       const NestTerm term = terms_[source.terms.begin + t];
-      terms_.push_back({term.loop, 1, 1, 0, term.values});
+      terms_.push_back({.loop = term.loop, .values = term.values});
     }
   }
   guess.terms.count = static_cast<int32_t>(terms_.size()) - guess.terms.begin;
@@ -220,7 +220,7 @@ LoopNestSummary::Value LoopNestSummary::ValueOfSource(Source source, int32_t ite
   }
   const int32_t loop = position_[source.id];
   if (loop < 0 || loops_[loop].extent == 1) return {};
-  terms_.push_back({loop, 1, 1, 0, loops_[loop].extent});
+  terms_.push_back({.loop = loop, .values = loops_[loop].extent});
   return {0, {static_cast<int32_t>(terms_.size()) - 1, 1}, 0, true};
 }
 
@@ -342,7 +342,7 @@ void LoopNestSummary::AddTerms(const IndexSum& sum, int64_t scale) {
     const int32_t loop = position_[s.source.id];
     int64_t values = (loops_[loop].extent + s.lower - 1) / s.lower;
     if (s.extent != 0) values = std::min(values, s.extent);
-    if (values > 1) terms_.push_back({loop, s.scale * scale, s.lower, s.extent, values});
+    if (values > 1) terms_.push_back({loop, false, s.scale * scale, s.lower, s.extent, values});
   }
 }
 

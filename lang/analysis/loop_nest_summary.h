@@ -33,8 +33,8 @@ struct NestLoop {
 // at least two.
 struct NestTerm {
   int32_t loop = 0;
-  int64_t scale = 1, lower = 1, extent = 0, values = 1;
   bool guess = false;  // a part of a digit that is not linear: the loop is right, the numbers are guesses
+  int64_t scale = 1, lower = 1, extent = 0, values = 1;
 };
 
 // One axis of a buffer's memory as an access indexes it. Axes are those of the layout, or the dimensions

@@ -125,16 +125,20 @@ std::vector<Id> ReadersOfCopy(const Program& p, Id block, Id buffer, Id scope, b
   return readers;
 }
 
-// Returns the region of the buffer that a copy for the readers holds, or why there can be no copy.
+// Returns the region of the buffer that a copy for the readers holds, or why there can be no copy. The first
+// reader passes CheckWrittenBefore.
 absl::StatusOr<Region> RegionOfCopy(const Program& p, const std::vector<Id>& readers, Id buffer, Id scope) {
   Region region;
+  std::vector<Bindings> bindings;
   for (const Id reader : readers) {
-    if (const absl::Status status = CheckWrittenBefore(p, reader, buffer); !status.ok()) return status;
-    region = Union(p, buffer, region,
-                   Clipped(p, buffer, ReadRegion(p, ResolveBindings(p, reader), buffer, scope)));
+    if (reader != readers[0]) {
+      if (absl::Status status = CheckWrittenBefore(p, reader, buffer); !status.ok()) return status;
+    }
+    bindings.push_back(ResolveBindings(p, reader));
+    region = Union(p, buffer, region, Clipped(p, buffer, ReadRegion(p, bindings.back(), buffer, scope)));
   }
-  for (const Id reader : readers) {
-    const absl::Status status = CheckNoGaps(p, ResolveBindings(p, reader), buffer, scope, region);
+  for (const Bindings& of_reader : bindings) {
+    const absl::Status status = CheckNoGaps(p, of_reader, buffer, scope, region);
     if (!status.ok()) return status;
   }
   return region;

@@ -23,6 +23,7 @@ Id ExprCopier::CopyNode(Id expr) {
   if (!shares_) return Made(expr);
   if (const auto known = copies_.find(expr); known != copies_.end()) return known->second;
   const Id made = Made(expr);
+  if (copies_.empty()) copies_.reserve(12);  // most bodies are small
   return copies_[expr] = made;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "absl/algorithm/container.h"
 #include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/escaping.h"
@@ -186,10 +187,16 @@ class Printer {
                                              : lets.at(s.id);
     };
     std::map<std::string, std::string> let_names;  // by text, so that equal guards are printed once
-    // Orders terms by scale, then by the position of their sources on the path from the root, not by node id.
+    std::vector<std::string> printed_lets;         // in order
+    // Orders terms by scale, then by the position of their sources on the path from the root or among the
+    // lets, not by id.
     const auto text_of = [&](IndexSum sum) {
       const auto rank = [&](const IndexSplit& s) {
-        const int place = s.source.kind == Source::Kind::kLoop ? depth_of_[s.source.id] : s.source.id;
+        const int place =
+            s.source.kind == Source::Kind::kLoop ? depth_of_[s.source.id]
+            : s.source.kind == Source::Kind::kMark
+                ? static_cast<int>(absl::c_find(printed_lets, lets.at(s.source.id)) - printed_lets.begin())
+                : s.source.id;
         return std::make_tuple(-std::abs(s.scale), static_cast<int>(s.source.kind), place, s.lower, s.extent);
       };
       std::sort(sum.splits.begin(), sum.splits.end(),
@@ -201,6 +208,7 @@ class Printer {
       const auto [it, fresh] = let_names.emplace(text, "");
       if (fresh) {
         it->second = scope.Add(absl::StrCat("m", let_names.size() - 1));
+        printed_lets.push_back(it->second);
         Line(absl::StrCat("let ", it->second, " = ", text));
       }
       return it->second;

@@ -110,7 +110,7 @@ Broken CheckEnd(const Program& program, const SymbolicOutputs& of_program, const
   const absl::StatusOr<Program> parsed = ParseProgram(text);
   if (!parsed.ok()) return {"program text", std::string(parsed.status().message())};
   if (!Equal(*parsed, now) || kiln::ToString(*parsed) != text)
-    return {"program text", "what is printed parses as another program"};
+    return {"program text", absl::StrCat("what is printed parses as another program:\n", text)};
   return CheckTrace(session.trace(), program, wanted, now, seed);
 }
 

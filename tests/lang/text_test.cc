@@ -81,6 +81,25 @@ TEST(Text, NamesGuardsOfImperfectTilesThatAreNotAnItersOwn) {
   ExpectRoundTrip(s.program());
 }
 
+TEST(Text, OrdersNamedValuesAsTheyArePrinted) {
+  Builder b("copied");
+  const Id A = b.Input("A", DType::kF32, {2, 3, 2}), T = b.Temporary("T", DType::kF32, {2, 3, 2}),
+           C = b.Output("C", DType::kF32, {2, 3, 2});
+  const std::vector<Builder::IterSpec> iters = {{"i", 2}, {"j", 3}, {"k", 2}};
+  const std::vector<IndexSum> index = {b.Iter(0), b.Iter(1), b.Iter(2)};
+  b.Compute("make", iters, {T, index}, b.Load(A, index));
+  b.Compute("use", iters, {C, index}, b.Load(T, index));
+  Schedule s = Scheduled(b.Finish());
+  const Block make = s.GetBlock("make");
+  s.ComputeAt(make, s.GetLoops(s.GetBlock("use"))[1]);
+  s.Split(s.GetLoops(make)[3], {5, 1});
+  s.CooperativeFetch(make, 5);
+  s.BindRest(1, 2);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("= m0%3 + m1/2"));
+  ExpectRoundTrip(s.program());
+}
+
 TEST(Text, PrintsAPaddedConvolution) {
   Builder b("conv");
   const Id A = b.Input("in put", DType::kF32, {8}), B = b.Output("B", DType::kF32, {8});

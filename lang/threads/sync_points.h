@@ -26,7 +26,7 @@ struct SyncPoint {
 struct RingPlan {
   Id loop = kNone, buffer = kNone;
   int32_t depth = 1;
-  Transport transport = Transport::kSync;
+  Transport transport = Transport::kSync;  // how copies travel: as the program says, or by stores
   // The copies are handed over by barriers that count arrivals (of bytes, for bulk copies), not by points:
   // one barrier a copy says that it is full, another one that it is empty.
   bool counts_arrivals = false;

@@ -102,6 +102,39 @@ class Planner {
       plan_.rings.push_back(
           {loop, ring.buffer, ring.depth, ring.transport, roles || ring.transport == Transport::kBulk});
     }
+    while (MakeARingSync(loop)) {
+    }
+  }
+
+  // A step's copies are one group, which is committed after the last of them. Lets an asynchronous ring travel by
+  // stores if a child reads it in the step that copies it, and before the group is committed. Returns true if it
+  // changed a ring.
+  bool MakeARingSync(Id loop) {
+    const auto stages = p_.Stages(p_.loop(loop));
+    const int32_t last_copy = LastCopy(loop);
+    for (const CarriedBuffer& c : CarriedBuffers(p_, loop)) {
+      const auto early = [&](int reader) {
+        return stages[reader].stage == stages[c.writer].stage && stages[reader].order <= last_copy;
+      };
+      RingPlan& ring = *absl::c_find_if(plan_.rings, [&](const RingPlan& r) { return r.buffer == c.buffer; });
+      if (!IsCommitted(ring) || absl::c_none_of(c.readers, early)) continue;
+      ring.transport = Transport::kSync;
+      return true;
+    }
+    return false;
+  }
+
+  // True if the threads copy the ring asynchronously and commit its copies.
+  static bool IsCommitted(const RingPlan& ring) {
+    return ring.transport == Transport::kAsync && !ring.counts_arrivals;
+  }
+
+  // The position of the last child whose copies are committed; -1: there is none.
+  int32_t LastCopy(Id loop) const {
+    int32_t last = -1;
+    for (const CarriedBuffer& c : CarriedBuffers(p_, loop))
+      if (IsCommitted(*RingOf(c.buffer))) last = std::max(last, p_.Stages(p_.loop(loop))[c.writer].order);
+    return last;
   }
 
   const RingPlan* RingOf(Id buffer) const {
@@ -252,13 +285,9 @@ class Planner {
   // Sets the groups that points wait for: the last point before each child that reads an asynchronous ring.
   void FindWaits() {
     for (const RingPlan& ring : plan_.rings) {
-      if (ring.transport != Transport::kAsync || ring.counts_arrivals) continue;
+      if (!IsCommitted(ring)) continue;
       const auto stages = p_.Stages(p_.loop(ring.loop));
-      int32_t last_copy =
-          -1;  // the position of the last child that copies: a step's group is committed after it
-      for (const CarriedBuffer& c : CarriedBuffers(p_, ring.loop))
-        if (RingOf(c.buffer)->transport == Transport::kAsync)
-          last_copy = std::max(last_copy, stages[c.writer].order);
+      const int32_t last_copy = LastCopy(ring.loop);
       for (const CarriedBuffer& c : CarriedBuffers(p_, ring.loop)) {
         if (c.buffer != ring.buffer) continue;
         for (const int reader : c.readers)

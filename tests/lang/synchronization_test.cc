@@ -146,6 +146,31 @@ TEST(Synchronization, AsynchronousCopiesAreWaitedForByGroups) {
   }
 }
 
+// for t, of threads: for k: { S = A[t, k];  R = S;  C[t, k] = R }, in one stage. No thread can wait for S before it
+// copies R, since both are copies of one group.
+TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
+  Builder b("copied");
+  const std::vector<Builder::IterSpec> iters = {{"t", 2}, {"k", 12}};
+  const std::vector<IndexSum> index = {b.Iter(0), b.Iter(1)};
+  const Id A = b.Input("A", DType::kF32, {2, 12}), S = b.Temporary("S", DType::kF32, {2, 12}),
+           R = b.Temporary("R", DType::kF32, {2, 12}), C = b.Output("C", DType::kF32, {2, 12});
+  b.Compute("first", iters, {S, index}, b.Load(A, index));
+  b.Compute("second", iters, {R, index}, b.Load(S, index));
+  b.Compute("use", iters, {C, index}, b.Load(R, index));
+  Schedule s = Scheduled(b.Finish());
+  const std::vector<Loop> loops = s.GetLoops(s.GetBlock("use"));
+  s.Bind(loops[0], LoopKind::kThreadX);
+  s.ComputeAt(s.GetBlock("second"), loops[1]);
+  s.ComputeAt(s.GetBlock("first"), loops[1]);
+  s.Pipeline(loops[1], {.stages = {0, 0, 0}, .transport = "async"});
+  ASSERT_TRUE(s.ok()) << s.status();
+  const SyncPlan plan = PlanOf(s.program());
+  ASSERT_EQ(plan.rings.size(), 2u);
+  EXPECT_EQ(plan.rings[0].transport, Transport::kSync);
+  EXPECT_EQ(plan.rings[1].transport, Transport::kAsync);
+  EXPECT_EQ(CheckThreadClocks(s.program(), plan), absl::OkStatus());
+}
+
 TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
   const Program p = Copied({.stages = {0, 2}, .depths = {3}, .transport = "bulk", .producers = {0}});
   const SyncPlan plan = PlanOf(p);

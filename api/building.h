@@ -55,7 +55,7 @@ struct PlannedCall {
   int number = 0;
   bool prepares = false;  // whether it runs once, when the weights are prepared
   std::string task{}, arguments{};
-  std::string schedule{};  // "record 12", "default" or "untuned"
+  std::string schedule{};  // "record 12", "default", "untuned" or "foreign"
   bool takes_threads = false;
   int64_t bytes = 0;      // of the arrays that it takes
   int64_t workspace = 0;  // bytes of its scratch memory

@@ -18,7 +18,8 @@ struct Source {
   // Which arguments are inputs, if all others are constants: "2", the first two, or their names in the file
   // with commas between ("x,arg3"). Empty: the file says which are constants, by the attribute kiln.constant.
   std::string inputs{};
-  // True: for Session::Build. Operations that Kiln cannot schedule become foreign calls, in any file.
+  // True: for Session::Build, and for Session::Tune with an output. Operations that Kiln cannot schedule become foreign
+  // calls, in any file.
   bool whole = false;
 };
 

@@ -56,16 +56,25 @@ void NoteRoles(Input* input) {
                    "(only the first), or their names, --inputs x,y"));
 }
 
-// Cuts the program into tasks. A model without foreign calls, which read what no block reads, is simplified first.
-absl::Status CutIntoTasks(Program program, Input* input) {
-  absl::StatusOr<std::vector<Task>> tasks = ExtractTasks(program, input->policies, {}, input->foreign);
-  if (tasks.ok() && IsModel(*tasks) && input->foreign.empty()) {
-    input->simplified = SimplifyModel(program, input->policies);
-    if (input->simplified.applied) tasks = ExtractTasks(program, input->policies);
+// Cuts the program into tasks. A model is simplified first.
+absl::Status CutIntoTasks(Imported whole, Input* input) {
+  input->imported = whole.program;
+  input->imported_foreign = JoinForeign(whole, input->imported);
+  input->program = input->imported;
+  input->foreign = input->imported_foreign;
+  auto tasks = ExtractTasks(input->program, input->policies, {}, input->foreign);
+  if (tasks.ok() && IsModel(*tasks)) {
+    input->simplified = SimplifyModel(whole.program, input->policies);
+    if (input->simplified.applied) {
+      input->foreign = JoinForeign(whole, whole.program);
+      input->program = std::move(whole.program);
+      tasks = ExtractTasks(input->program, input->policies, {}, input->foreign);
+    }
   }
   if (!tasks.ok()) return tasks.status();
   input->tasks = *std::move(tasks);
-  input->program = std::move(program);
+  input->boundaries = std::move(whole.boundaries);
+  input->arguments = std::move(whole.arguments);
   return absl::OkStatus();
 }
 
@@ -140,24 +149,17 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
   }
   input.shown = source.path.empty() ? options.name : source.path;
   absl::StatusOr<Imported> whole = ImportFile(input.path, options);
+  const absl::Status refusal = whole.status();
   if (!whole.ok()) {
     options.allow_boundaries = true;
-    const absl::Status refusal = whole.status();
     whole = ImportFile(input.path, options);
     if (!whole.ok()) return source.whole ? whole.status() : refusal;
-    input.foreign = JoinForeign(*whole);
-    input.boundaries = std::move(whole->boundaries);
-    input.arguments = std::move(whole->arguments);
-    if (!CutIntoTasks(std::move(whole->program), &input).ok() || (!source.whole && !IsModel(input.tasks)))
-      return refusal;
-    NoteRoles(&input);
-    return input;
   }
-  if (const absl::Status cut = CutIntoTasks(std::move(whole->program), &input); !cut.ok()) return cut;
-  if (input.tasks[0].program.blocks.empty()) {
+  const absl::Status cut = CutIntoTasks(*std::move(whole), &input);
+  if (!refusal.ok() && (!cut.ok() || (!source.whole && !IsModel(input.tasks)))) return refusal;
+  if (!cut.ok()) return cut;
+  if (input.foreign.empty() && input.tasks[0].program.blocks.empty())
     return absl::InvalidArgumentError(absl::StrCat(input.shown, ": computes nothing that could be tuned"));
-  }
-  input.arguments = std::move(whole->arguments);
   NoteRoles(&input);
   return input;
 }

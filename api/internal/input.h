@@ -27,7 +27,8 @@ struct Input {
   std::string path;                    // a path from which the text can be read again
   std::string digest;                  // digest of text that came from standard input or a string, else empty
   std::shared_ptr<TextFile> file;      // holds the text that came from standard input or a string
-  Program program;                     // the whole
+  Program program;                     // the whole; a model is simplified
+  Program imported;                    // the whole, before that
   std::vector<Task> tasks;             // that it is cut into
   std::vector<std::string> inputs;     // ImportOptions::inputs
   std::vector<std::string> notes;      // hints for the user, one line each
@@ -35,7 +36,8 @@ struct Input {
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
   ModelSimplifications simplified;     // what `program` differs by from the file, if it is a model
-  std::vector<ForeignCall> foreign;    // by boundary: what it reads and writes
+  std::vector<ForeignCall> foreign;    // by boundary: what it reads and writes in `program`
+  std::vector<ForeignCall> imported_foreign;  // and in `imported`
 };
 
 // Loads the input. If the file is a model (several tasks, one of them with a reduction), or `source.whole` is true, an

@@ -234,7 +234,7 @@ absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
 absl::Status CompileForeign(const BuildRequest& request, BuildResult* result) {
   const auto codegen = CodegenFor(request);
   if (!codegen.ok()) return codegen.status();
-  auto lowered = LowerForeign(request.module, request.symbol, Context());
+  auto lowered = LowerForeign(request.module, request.symbol, Context(), request.doubles);
   if (!lowered.ok()) return lowered.status();
   CodegenOptions options;
   options.entries = {{.name = request.symbol, .noalias = true, .alignment = request.alignment}};

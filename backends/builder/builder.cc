@@ -13,9 +13,9 @@ struct BuildFields {
     if constexpr (std::is_same_v<T, BuildLimits>) {
       visit(value.seconds, value.bytes);
     } else if constexpr (std::is_same_v<T, BuildRequest>) {
-      visit(value.program, value.module, value.entries, value.foreign, value.symbol, value.outputs,
-            value.contract, value.policies.switched, value.lifts_allocations, value.pieces, value.alignment,
-            value.stands_alone, value.table_above, value.triple, value.cpu, value.features,
+      visit(value.program, value.module, value.entries, value.foreign, value.doubles, value.symbol,
+            value.outputs, value.contract, value.policies.switched, value.lifts_allocations, value.pieces,
+            value.alignment, value.stands_alone, value.table_above, value.triple, value.cpu, value.features,
             value.print_after_all, value.limits, value.object_folder, value.cache_key);
     } else if constexpr (std::is_same_v<T, PreparedParam>) {
       visit(value.dtype, value.elements);

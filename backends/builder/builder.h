@@ -45,6 +45,7 @@ struct BuildRequest {
   // True: the module is one function on tensors, which becomes SYMBOL (backends/lower/lower_foreign.h). There are no
   // entries, and `lifts_allocations` is true.
   bool foreign = false;
+  bool doubles = false;  // of a foreign function: f64 in place of all other floats
   std::string symbol = "kernel";
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // a * b + c as one fused operation (backends/lower/lower.h)

@@ -2,8 +2,7 @@
 
 namespace kiln {
 
-std::vector<ForeignCall> JoinForeign(Imported& imported) {
-  Program& program = imported.program;
+std::vector<ForeignCall> JoinForeign(const Imported& imported, Program& program) {
   const auto buffer_of = [&](const std::string& name) {
     for (const Id id : program.parameters) {
       if (program.Text(program.buffers[id].name) == name) return id;

@@ -1,6 +1,10 @@
 // Puts foreign calls in the place of boundaries: the buffers between them and the blocks become temporaries, and are no
 // parameters any more. The program then reads buffers that no block writes, so Verify refuses it; planning and outlining
 // take it together with its calls.
+//
+//   Program model = imported.program;
+//   SimplifyModel(model, policies);        // before: it takes the buffers that foreign calls read for results
+//   const std::vector<ForeignCall> foreign = JoinForeign(imported, model);
 #pragma once
 
 #include <vector>
@@ -10,7 +14,7 @@
 
 namespace kiln {
 
-// One call for each boundary.
-std::vector<ForeignCall> JoinForeign(Imported& imported);
+// One call for each boundary. `program` is the imported one, or it has the same parameters.
+std::vector<ForeignCall> JoinForeign(const Imported& imported, Program& program);
 
 }  // namespace kiln

@@ -24,6 +24,7 @@
 #include "mlir/Dialect/Tensor/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Parser/Parser.h"
@@ -252,6 +253,39 @@ mlir::FailureOr<bool> ReturnFailures(mlir::ModuleOp module, mlir::func::FuncOp f
   return true;
 }
 
+// Makes f64 of all other floats. A cast between floats becomes its operand.
+mlir::LogicalResult MakeDoubles(mlir::ModuleOp module) {
+  const mlir::WalkResult bits = module.walk([](mlir::Operation* op) {
+    return mlir::isa<mlir::arith::BitcastOp, mlir::tensor::BitcastOp>(op) ? mlir::WalkResult::interrupt()
+                                                                          : mlir::WalkResult::advance();
+  });
+  if (bits.wasInterrupted()) return mlir::failure();
+  const auto f64 = mlir::Float64Type::get(module.getContext());
+  const auto as_double = [](llvm::APFloat value) {
+    bool loses = false;
+    value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &loses);
+    return value;
+  };
+  mlir::AttrTypeReplacer replacer;
+  replacer.addReplacement([&](mlir::FloatType) -> std::optional<mlir::Type> { return f64; });
+  replacer.addReplacement([&](mlir::FloatAttr attribute) -> std::optional<mlir::Attribute> {
+    return mlir::FloatAttr::get(f64, as_double(attribute.getValue()));
+  });
+  replacer.addReplacement([&](mlir::DenseElementsAttr attribute) -> std::optional<mlir::Attribute> {
+    if (!mlir::isa<mlir::FloatType>(attribute.getElementType())) return std::nullopt;
+    return attribute.mapValues(f64,
+                               [&](const llvm::APFloat& value) { return as_double(value).bitcastToAPInt(); });
+  });
+  replacer.recursivelyReplaceElementsIn(module, /*replaceAttrs=*/true, /*replaceLocs=*/false,
+                                        /*replaceTypes=*/true);
+  module.walk([](mlir::Operation* op) {
+    if (!mlir::isa<mlir::arith::ExtFOp, mlir::arith::TruncFOp>(op)) return;
+    op->getResult(0).replaceAllUsesWith(op->getOperand(0));
+    op->erase();
+  });
+  return mlir::success();
+}
+
 class Lowering {
  public:
   Lowering(const std::string& symbol, mlir::MLIRContext& context)
@@ -261,13 +295,15 @@ class Lowering {
           return mlir::success();
         }) {}
 
-  absl::StatusOr<ForeignCode> Run(absl::string_view text, bool copies) {
+  absl::StatusOr<ForeignCode> Run(absl::string_view text, bool copies, bool doubles) {
     ForeignCode code;
     code.module =
         mlir::parseSourceString<mlir::ModuleOp>(llvm::StringRef(text.data(), text.size()), &context_);
     if (!code.module) return Refused("it does not parse");
     mlir::func::FuncOp function = OnlyFunction(*code.module);
     if (!function) return Refused("it is not one function");
+    if (doubles && mlir::failed(MakeDoubles(*code.module)))
+      return Refused("it reads the bits of a float as those of another type");
     function.setSymName(symbol_);
     function.setPublic();
     if (mlir::failed(Decompose(*code.module))) return Refused("it cannot be decomposed");
@@ -299,11 +335,11 @@ class Lowering {
 }  // namespace
 
 absl::StatusOr<ForeignCode> LowerForeign(absl::string_view text, const std::string& symbol,
-                                         mlir::MLIRContext& context) {
+                                         mlir::MLIRContext& context, bool doubles) {
   LoadInterfaces(context);
   // Bufferization may find that a loop cannot do without copies.
-  auto code = Lowering(symbol, context).Run(text, /*copies=*/false);
-  return code.ok() ? std::move(code) : Lowering(symbol, context).Run(text, /*copies=*/true);
+  auto code = Lowering(symbol, context).Run(text, /*copies=*/false, doubles);
+  return code.ok() ? std::move(code) : Lowering(symbol, context).Run(text, /*copies=*/true, doubles);
 }
 
 }  // namespace kiln

@@ -268,11 +268,17 @@ class Checker {
         absl::StrCat(Name(call), " touches memory outside its arrays: ", status.message()));
   }
 
+  std::vector<Id> WrittenBy(const ModelCall& call) const {
+    if (call.foreign >= 0) return check_.foreign[static_cast<size_t>(call.foreign)].writes;
+    std::vector<Id> written;
+    for (const Id block : call.blocks)
+      absl::c_copy(WrittenBuffers(check_.model, block), std::back_inserter(written));
+    return written;
+  }
+
   bool IsLastWriter(size_t call, Id buffer) const {
     for (size_t later = call + 1; later < check_.plan.calls.size(); ++later) {
-      for (const Id block : check_.plan.calls[later].blocks) {
-        if (absl::c_linear_search(WrittenBuffers(check_.model, block), buffer)) return false;
-      }
+      if (absl::c_linear_search(WrittenBy(check_.plan.calls[later]), buffer)) return false;
     }
     return true;
   }
@@ -292,14 +298,12 @@ class Checker {
             if (check_.plan.calls[call].prepares) continue;
             steps_->limit = static_cast<int64_t>(call) + 1;
             packed.Run();
-            for (const Id block : check_.plan.calls[call].blocks) {
-              for (const Id b : WrittenBuffers(check_.model, block)) {
-                if (check_.plan.buffers[b].area != Area::kNone && IsLastWriter(call, b) &&
-                    packed.Bytes(b) != apart.Bytes(b))
-                  return absl::StrCat(Name(call), " leaves another ",
-                                      check_.model.Text(check_.model.buffers[b].name),
-                                      " in the arena than in memory of its own");
-              }
+            for (const Id b : WrittenBy(check_.plan.calls[call])) {
+              if (check_.plan.buffers[b].area != Area::kNone && IsLastWriter(call, b) &&
+                  packed.Bytes(b) != apart.Bytes(b))
+                return absl::StrCat(Name(call), " leaves another ",
+                                    check_.model.Text(check_.model.buffers[b].name),
+                                    " in the arena than in memory of its own");
             }
           }
           return std::string("the status differs with arrays in memory of their own");

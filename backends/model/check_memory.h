@@ -25,6 +25,7 @@ struct MemoryCheck {
   std::string name;                           // of the library
   absl::Span<const std::string> tasks;        // their names, for messages
   absl::Span<const absl::string_view> given;  // the bytes of each input and constant, in order
+  absl::Span<const ForeignCall> foreign = {};
 };
 
 struct CheckedRun {

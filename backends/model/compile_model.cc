@@ -69,6 +69,7 @@ absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, 
     BuildRequest request = RequestFor(options);
     request.module = foreign[f].module;
     request.foreign = true;
+    request.doubles = foreign[f].doubles;
     request.symbol = absl::StrCat(name, "_f", f);
     all.code.push_back({.symbol = request.symbol});
     results.push_back(builders.Submit(std::move(request)));

@@ -28,8 +28,9 @@ struct ScheduledTask {
 
 // A function that upstream MLIR compiles (backends/lower/lower_foreign.h).
 struct ForeignTask {
-  std::string what;    // "scf.for (model.mlir:3:8)", for messages
-  std::string module;  // MLIR text
+  std::string what;      // "scf.for (model.mlir:3:8)", for messages
+  std::string module;    // MLIR text
+  bool doubles = false;  // f64 in place of all other floats
 };
 
 struct ModelBuildOptions {

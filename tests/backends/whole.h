@@ -45,7 +45,7 @@ inline absl::StatusOr<Whole> BuildWhole(absl::string_view text) {
           absl::StrCat(b.location, ": ", b.op, " (", b.reason, ")\n  hint: ", b.hint));
     codes.push_back({b.op, b.code});
   }
-  std::vector<ForeignCall> foreign = JoinForeign(*imported);
+  std::vector<ForeignCall> foreign = JoinForeign(*imported, imported->program);
   const auto tasks = ExtractAllTasks(imported->program, {}, {}, foreign);
   if (!tasks.ok()) return tasks.status();
   std::vector<ScheduledTask> scheduled;

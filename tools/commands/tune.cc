@@ -53,7 +53,9 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
 
 absl::Status Tune(const Options& o) {
   api::Session session({.database = o.database, .without = o.without, .log = Note});
-  const absl::Status loaded = session.Load(o.source);
+  api::Source source = o.source;
+  source.whole = !o.settings.output.empty();  // the run ends with the whole
+  const absl::Status loaded = session.Load(source);
   if (absl::IsOutOfRange(loaded)) return NothingToDo(o, loaded);
   if (!loaded.ok()) return loaded;
   absl::StatusOr<api::TuneReport> report = Search(o, session);

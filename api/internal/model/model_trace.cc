@@ -64,7 +64,9 @@ bool ReadCall(absl::string_view text, PlannedModel* model) {
   PlannedCall call;
   call.prepares = line.Skip("prepare ");
   if (!call.prepares) line.Expect("call ");
-  line.Number(&call.number).Expect(": ").Text("(", &call.task).Text(")", &call.arguments);
+  line.Number(&call.number).Expect(": ");
+  if (line.Skip("foreign ")) call.schedule = "foreign";
+  line.Text("(", &call.task).Text(")", &call.arguments);
   line.Expect(" bytes ").Number(&call.bytes);
   while (line.Skip(" workspace ")) {
     int64_t bytes = 0, offset = 0;
@@ -170,6 +172,7 @@ absl::StatusOr<PlannedModel> ParseModelTrace(const std::string& path, absl::stri
     if (!fits) return wrong(i, absl::StrCat("malformed: \"", line, "\""));
   }
   for (PlannedCall& call : model.calls) {
+    if (!call.schedule.empty()) continue;
     const TaskLine& task = tasks[call.task];
     call.schedule = task.schedule;
     call.takes_threads = task.takes_threads;

@@ -47,16 +47,20 @@ KernelParam::Role RoleOf(const Parameter& p) {
 
 }  // namespace
 
+std::vector<ForeignTask> ForeignTasksOf(const Input& input) {
+  std::vector<ForeignTask> foreign;
+  for (const Boundary& b : input.boundaries)
+    foreign.push_back({.what = absl::StrCat(b.op, " (", b.location, ")"), .module = b.code});
+  return foreign;
+}
+
 int PiecesHere() { return std::clamp(static_cast<int>(UsableCores().size()), 2, 64); }
 
 absl::StatusOr<WholeModel> CompileWhole(const Input& input, const ModelSchedules& schedules,
                                         const std::string& name, BuilderPool& builders,
                                         const ModelBuildOptions& options) {
   const Phase phase("build");
-  std::vector<ForeignTask> foreign;
-  for (const Boundary& b : input.boundaries)
-    foreign.push_back({.what = absl::StrCat(b.op, " (", b.location, ")"), .module = b.code});
-  auto code = CompileTasks(schedules.scheduled, name, builders, options, foreign);
+  auto code = CompileTasks(schedules.scheduled, name, builders, options, ForeignTasksOf(input));
   if (!code.ok()) return code.status();
   auto plan = PlanCalls(input.program, schedules.tasks, code->needs, input.foreign);
   if (!plan.ok()) return plan.status();

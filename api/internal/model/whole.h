@@ -40,6 +40,9 @@ struct WholeModel {
   LibraryText described;
 };
 
+// What is compiled for each boundary of the input, in order.
+std::vector<ForeignTask> ForeignTasksOf(const Input& input);
+
 // ModelBuildOptions::pieces for libraries that run here.
 int PiecesHere();
 

@@ -48,10 +48,6 @@ class ModelBuild {
     if (settings_.check && !IsHost(*target))
       return Mistake(
           absl::InvalidArgumentError("a library for another machine cannot run here; leave out --check"));
-    if (settings_.check && !input_.foreign.empty())
-      return Mistake(absl::InvalidArgumentError(
-          absl::StrCat(input_.boundaries.front().location, ": a model with the foreign call ",
-                       input_.foreign.front().name, " cannot be checked in f64; leave out --check")));
     auto schedules = ScheduleModel(options_, input_, *target, {}, stop_);
     if (!schedules.ok()) return schedules.status();
     schedules_ = *std::move(schedules);
@@ -105,13 +101,11 @@ class ModelBuild {
 
   absl::Status Check(const WholeModel& whole, BuilderPool& builders, const ModelBuildOptions& building,
                      const Target& target) {
-    ModelToCheck check{.original = input_.program,
-                       .model = input_.program,
+    ModelToCheck check{.input = input_,
                        .plan = whole.plan,
                        .code = whole.code,
                        .library = whole.library,
-                       .name = report_.name,
-                       .policies = input_.policies};
+                       .name = report_.name};
     for (const BuiltTask& task : report_.tasks) check.tasks.push_back(task.name);
     for (const WeightTensor* tensor : given_) check.constants.push_back(tensor->bytes);
     auto accuracy = CheckModel(check, target, builders, building, stop_);

@@ -5,8 +5,10 @@
 #include <limits>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "api/internal/model/whole.h"
 #include "api/internal/spaces/named_space.h"
 #include "backends/cpu/cores.h"
 #include "backends/model/check_memory.h"
@@ -95,23 +97,30 @@ class Doubles {
   // The results, and those with each given number changed by a share.
   absl::StatusOr<std::pair<CheckedRun, CheckedRun>> Run(const std::vector<absl::string_view>& given,
                                                         double change) {
-    auto model = WithDoubles(check_.original);
+    auto model = WithDoubles(check_.input.imported);
     if (!model.ok()) return model.status();
-    auto tasks = ExtractAllTasks(*model, check_.policies);
+    auto tasks = ExtractAllTasks(*model, check_.input.policies, {}, foreign());
     if (!tasks.ok()) return tasks.status();
     const auto scheduled = Schedule(*model, *tasks);
     if (!scheduled.ok()) return scheduled.status();
-    const auto code = CompileTasks(*scheduled, "doubles", builders_, options_);
+    std::vector<ForeignTask> foreign_tasks = ForeignTasksOf(check_.input);
+    for (ForeignTask& task : foreign_tasks) {
+      if (absl::StrContains(task.module, ".bitcast"))
+        return absl::UnimplementedError(
+            absl::StrCat(task.what, " reads the bits of a float as those of another type"));
+      task.doubles = true;
+    }
+    const auto code = CompileTasks(*scheduled, "doubles", builders_, options_, foreign_tasks);
     if (!code.ok()) return code.status();
-    const auto plan = PlanCalls(*model, *tasks, code->needs);
+    const auto plan = PlanCalls(*model, *tasks, code->needs, foreign());
     if (!plan.ok()) return plan.status();
     const auto library = LinkModel(*model, *plan, *code, "doubles", builders_, options_);
     if (!library.ok()) return library.status();
     const auto run = [&](double by) -> absl::StatusOr<CheckedRun> {
       RandomDice dice(Engine({18}));
       std::vector<std::string> bytes;
-      for (const Id id : check_.original.parameters) {
-        const Buffer& buffer = check_.original.buffers[id];
+      for (const Id id : check_.input.imported.parameters) {
+        const Buffer& buffer = check_.input.imported.buffers[id];
         if (IsGiven(buffer.role)) bytes.push_back(AsDoubles(buffer.dtype, given[bytes.size()], by, dice));
       }
       const std::vector<absl::string_view> views(bytes.begin(), bytes.end());
@@ -125,12 +134,14 @@ class Doubles {
   }
 
  private:
+  absl::Span<const ForeignCall> foreign() const { return check_.input.imported_foreign; }
+
   // Default schedules: a model as it was imported may take minutes.
   absl::StatusOr<std::vector<ScheduledTask>> Schedule(const Program& model, const std::vector<Task>& tasks) {
     std::vector<ScheduledTask> scheduled;
     for (const Task& task : tasks)
-      scheduled.push_back({.program = task.program, .policies = check_.policies});
-    const auto searched = ExtractTasks(model, check_.policies);  // the first of them
+      scheduled.push_back({.program = task.program, .policies = check_.input.policies});
+    const auto searched = ExtractTasks(model, check_.input.policies, {}, foreign());  // the first of them
     if (!searched.ok()) return searched.status();
     std::vector<DefaultTask> asked;
     for (const Task& task : *searched) asked.push_back({.program = task.program});
@@ -186,7 +197,7 @@ double ErrorOf(DType type, const std::string& found, const std::string& wanted) 
 absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target& target,
                                          BuilderPool& builders, const ModelBuildOptions& options,
                                          Stop& stop) {
-  const Program& p = check.original;
+  const Program& p = check.input.imported;
   auto drawn = DrawGiven(p);
   if (!drawn.ok()) return drawn.status();
   std::vector<absl::string_view> given;
@@ -196,8 +207,9 @@ absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target
     const bool is_there = p.buffers[id].role == Role::kConstant && !check.constants.empty();
     given.push_back(is_there ? check.constants[constant++] : absl::string_view((*drawn)[given.size()]));
   }
-  const auto run = CheckMemory({check.model, check.plan, check.code, check.name, check.tasks, given},
-                               check.library.shared_object, builders, options);
+  const auto run = CheckMemory(
+      {check.input.program, check.plan, check.code, check.name, check.tasks, given, check.input.foreign},
+      check.library.shared_object, builders, options);
   if (!run.ok()) return run.status();
   ModelAccuracy accuracy{.checked = true, .limit = kUnits * Unit(p)};
   const auto doubles = Doubles(check, target, builders, options, stop).Run(given, Unit(p));

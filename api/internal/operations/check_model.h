@@ -8,23 +8,21 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "api/building.h"
+#include "api/internal/input.h"
 #include "api/internal/stop.h"
 #include "backends/model/compile_model.h"
-#include "lang/graph/outline.h"
 #include "lang/target/target.h"
 
 namespace kiln::api {
 
 struct ModelToCheck {
-  const Program& original;  // as it was imported
-  const Program& model;     // as it was planned
+  const Input& input;  // its `imported` is what the results are compared with, its `program` was planned
   const ModelPlan& plan;
   const TaskObjects& code;
   const ModelLibrary& library;
   std::string name;
   std::vector<std::string> tasks = {};            // their names
   std::vector<absl::string_view> constants = {};  // in order; empty: they are drawn
-  Policies policies = {};
 };
 
 // kInternal as CheckMemory says, kFailedPrecondition if the error is above the limit.

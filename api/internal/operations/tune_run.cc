@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <map>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "api/errors.h"
@@ -44,6 +45,9 @@ class TuneRun {
 
   absl::StatusOr<TuneReport> Run() {
     const Stop::Work work(c_.stop);
+    if (c_.tasks.empty())
+      return Mistake(absl::InvalidArgumentError(absl::StrCat(
+          c_.input.shown, ": holds nothing that Kiln can schedule; `kiln build` makes a library of it")));
     if (s_.cold && s_.in_model)
       return Mistake(absl::InvalidArgumentError("caches are cold or as within a model, not both"));
     if (const absl::Status used = UseStrategy(s_, &tuning_); !used.ok()) return used;
@@ -267,8 +271,11 @@ class TuneRun {
                         s_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", s_.trials));
   }
 
+  // True if the file is more than one call, and each of them can be built.
   bool IsModel() const {
-    return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1) && c_.input.boundaries.empty();
+    const auto has_code = [](const Boundary& b) { return !b.code.empty(); };
+    return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1 || !c_.input.boundaries.empty()) &&
+           absl::c_all_of(c_.input.boundaries, has_code);
   }
 
   int Threads() const { return s_.threads > 0 ? s_.threads : static_cast<int>(UsableCores().size()); }

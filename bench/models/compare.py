@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
-"""Times whole models beside ONNX Runtime, in turns, in one process on one core.
+"""Times whole models beside another framework, in turns, in one process on one core.
 
-Each pair is a model as linalg on tensors and the same network as ONNX. `kiln build` makes its library: with records of
+Each pair is a model as linalg on tensors or TOSA, and the same network for the framework (peers.py). `kiln build` makes its library: with records of
 --db where there are any, and default schedules elsewhere. Both sides run with one thread and drawn data. A round is
 one run of each. Each pair is a line of JSON in --results: the medians in milliseconds by the clock and by CPU time,
-and the median of ONNX Runtime's time over Kiln's in a round, with its 95% interval. Needs numpy, onnx and onnxruntime.
-
-If the inputs of the graph are the arguments of the function in order, both sides get the same data; graph inputs after
-the first --inputs become initializers. With --check they must, and results are compared: the error is the greatest
-difference over the greatest element of a result, and must not exceed --tolerance.
+and the median of the framework's time over Kiln's in a round, with its 95% interval. With --check both sides must get the
+same data, and results are compared: the error is the greatest difference over the greatest element of a result, and
+must not exceed --tolerance.
 
   bench/models/compare.py tests/inputs/models/onnx_resnet50.mlir resnet50.onnx --results bench/results/models.jsonl
 """
@@ -24,28 +22,14 @@ import tempfile
 import time
 
 import numpy
-import onnx
-import onnxruntime
+
+from peers import NUMPY, drawn, peer_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "i1": "u1", "index": "i8"}
-
-
 def aligned(size):
     memory = numpy.zeros(size + 64, numpy.uint8)
     offset = -memory.ctypes.data % 64
     return memory[offset:offset + size]
-
-
-def drawn(shape, dtype, generator, is_constant):
-    """Matrices and filters are such that activations neither grow nor shrink (He et al., 2015); scales, shifts and
-    variances are positive; indices are 0 and 1."""
-    if not dtype.startswith("f"):
-        return generator.integers(0, 2, shape).astype(NUMPY[dtype])
-    if is_constant and len(shape) > 1:
-        fan = max(1, numpy.prod(shape) // max(shape))
-        return (generator.standard_normal(shape) * (2 / fan) ** 0.5).astype(NUMPY[dtype])
-    return generator.uniform(0.5 if is_constant else -1, 1.5 if is_constant else 1, shape).astype(NUMPY[dtype])
 
 
 class KilnModel:
@@ -64,44 +48,18 @@ class KilnModel:
             if p["role"] == "output":
                 self.results.append(memory.view(NUMPY[p["dtype"]]).reshape(p["shape"]))
             else:
-                self.given.append(value)
+                self.given.append((p["role"], value))
         self.arrays += [aligned(max(1, metadata["weights_bytes"])), aligned(max(1, metadata["arena_bytes"]))]
         self.table = (ctypes.c_void_p * len(self.arrays))(*[a.ctypes.data for a in self.arrays])
-        if self.library[stem + "_prepare_by_table"](self.table) != 0:
+        prepared = pathlib.Path(path).with_suffix(".weights")
+        if prepared.exists():  # of the constants that the model's file holds
+            self.arrays[-2][:] = numpy.fromfile(prepared, numpy.uint8)[-metadata["weights_bytes"]:]
+        elif self.library[stem + "_prepare_by_table"](self.table) != 0:
             sys.exit(f"{path}: the weights cannot be prepared")
         self.function = self.library[stem + "_by_table"]
 
     def run(self):
         self.function(self.table)
-
-
-class OnnxModel:
-    """`given`: the arguments of Kiln's function. `same`: whether both sides get the same data."""
-
-    def __init__(self, path, given, inputs):
-        model = onnx.load(path)
-        graph, generator = model.graph, numpy.random.default_rng(0)
-        there = {initializer.name for initializer in graph.initializer}
-        asked = [i for i in graph.input if i.name not in there]
-        shapes = [[d.dim_value or 1 for d in i.type.tensor_type.shape.dim] for i in asked]
-        self.same = shapes == [list(value.shape) for value in given]
-        self.inputs = {}
-        for position, (i, shape) in enumerate(zip(asked, shapes)):
-            dtype = onnx.helper.tensor_dtype_to_np_dtype(i.type.tensor_type.elem_type)
-            name = next(n for n, numpys in NUMPY.items() if numpy.dtype(numpys) == dtype)
-            value = given[position] if self.same else drawn(shape, name, generator, position >= inputs)
-            if position < inputs:
-                self.inputs[i.name] = value
-            else:
-                graph.initializer.append(onnx.numpy_helper.from_array(value, i.name))
-                graph.input.remove(i)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self.session = onnxruntime.InferenceSession(model.SerializeToString(), options,
-                                                    providers=["CPUExecutionProvider"])
-
-    def run(self):
-        self.results = self.session.run(None, self.inputs)
 
 
 def error_of(found, wanted):
@@ -127,25 +85,27 @@ def median_interval(values):
 
 def compare(options, mlir, twin, folder):
     name = pathlib.Path(mlir).stem
-    command = [options.kiln, "build", mlir, "--inputs", options.inputs, "--name", "model", "-o", folder, "--json"]
+    command = [options.kiln, "build", mlir, "--name", "model", "-o", folder, "--json"]
+    if options.inputs:
+        command += ["--inputs", options.inputs]
     built = subprocess.run(command + ["--db", options.db or f"{folder}/none.db"], capture_output=True, text=True)
     if built.returncode != 0:
         sys.exit(built.stderr)
     report = json.loads(built.stdout)
     kiln = KilnModel(f"{folder}/model.so")
-    peer = OnnxModel(twin, kiln.given, int(options.inputs))
+    peer = peer_of(twin, kiln.given, int(options.inputs or len(kiln.given)))
     for side in (kiln, peer) * 2:
         side.run()
     error = error_of(kiln.results, peer.results) if peer.same else None
     if options.check and (error is None or not error <= options.tolerance):
-        sys.exit(f"{name}: " + ("the inputs of the graph are not the arguments of the function" if error is None else
+        sys.exit(f"{name}: " + ("both sides have other arguments" if error is None else
                                 f"the error is {error:.1e}, above {options.tolerance:.1e}"))
     rounds, until = [], time.time() + options.seconds
     while len(rounds) < 5 or time.time() < until:
         rounds.append(timed(kiln.run) + timed(peer.run))
     wall, cpu, peer_wall, peer_cpu = (statistics.median(column) * 1e3 for column in zip(*rounds))
     tuned = sum(task["record"] > 0 for task in report["tasks"])
-    return {"model": name, "peer": f"onnxruntime {onnxruntime.__version__}", "threads": 1, "rounds": len(rounds),
+    return {"model": name, "peer": peer.name, "threads": 1, "rounds": len(rounds),
             "kiln_ms": wall, "kiln_cpu_ms": cpu, "peer_ms": peer_wall, "peer_cpu_ms": peer_cpu,
             "ratio": median_interval([r[2] / r[0] for r in rounds]), "build_seconds": report["seconds"],
             "arena_bytes": report["arena_bytes"], "weights_bytes": report["weights_bytes"],
@@ -154,17 +114,17 @@ def compare(options, mlir, twin, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", help="MODEL.mlir MODEL.onnx, in pairs")
+    parser.add_argument("files", nargs="+", help="MODEL.mlir MODEL.onnx (or .tflite, .pt2, StableHLO as .mlir), in pairs")
     parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
     parser.add_argument("--db", help="records; without it all schedules are default ones")
-    parser.add_argument("--inputs", default="1", help="as in `kiln build`")
+    parser.add_argument("--inputs", default="1", help="as in `kiln build`, a number; '': as the file says")
     parser.add_argument("--check", action="store_true", help="compare the results")
     parser.add_argument("--tolerance", type=float, default=1e-4)
     parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
     parser.add_argument("--results", help="a file to append to")
     options = parser.parse_args()
     if len(options.files) % 2:
-        parser.error("give MODEL.mlir and MODEL.onnx in pairs")
+        parser.error("give pairs of files")
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")

@@ -41,6 +41,7 @@ struct Exported {
   std::string name;                          // SafeName of the given name
   std::vector<std::string> files;            // paths, the header first
   std::vector<PreparedParam> prepared = {};  // parameters after the program's own, which NAME_prepare writes
+  std::string remark = {};                   // which file is missing, and why; usually empty
 };
 
 // Writes the files to `folder`, which is created if needed. Each file appears complete or not at all, and

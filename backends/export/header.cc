@@ -78,17 +78,13 @@ bool HasStatus(const Program& program) {
                      [](const Buffer& buffer) { return buffer.role == Role::kStatus; });
 }
 
-std::string Prototype(const std::string& function, const std::vector<HeaderParam>& params) {
-  const std::string start = absl::StrCat("int ", function, "(");
-  return absl::StrCat(start,
-                      absl::StrJoin(params, absl::StrCat(",\n", std::string(start.size(), ' ')),
-                                    [](std::string* out, const HeaderParam& param) {
-                                      absl::StrAppend(out, param.type, " ", param.name);
-                                    }),
-                      params.empty() ? "void" : "", ");\n");
-}
-
 }  // namespace
+
+std::string Prototype(const std::string& function, const std::vector<std::string>& parameters) {
+  const std::string start = absl::StrCat("int ", function, "(");
+  return absl::StrCat(start, absl::StrJoin(parameters, absl::StrCat(",\n", std::string(start.size(), ' '))),
+                      parameters.empty() ? "void" : "", ");\n");
+}
 
 absl::string_view RoleWord(Role role) {
   switch (role) {
@@ -145,7 +141,11 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
                        const std::string& made_for, const std::string& checked) {
   const std::vector<HeaderParam> params = HeaderParams(program, built);
   size_t width = 0;
-  for (const HeaderParam& param : params) width = std::max(width, param.name.size());
+  std::vector<std::string> parameters;
+  for (const HeaderParam& param : params) {
+    width = std::max(width, param.name.size());
+    parameters.push_back(absl::StrCat(param.type, " ", param.name));
+  }
   std::string text = absl::StrCat("/* ", name, ": made by Kiln ", KILN_VERSION, " for ", made_for, ".\n *\n");
   for (const HeaderParam& param : params)
     absl::StrAppend(&text, " *   ", param.name, std::string(width + 2 - param.name.size(), ' '), param.note,
@@ -183,9 +183,9 @@ std::string HeaderText(const Program& program, const BuildResult& built, const s
   const std::string guard = absl::StrCat("KILN_", absl::AsciiStrToUpper(name), "_H");
   absl::StrAppend(&text, " */\n#ifndef ", guard, "\n#define ", guard,
                   "\n\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
-  if (built.has_prepare) absl::StrAppend(&text, Prototype(absl::StrCat(name, "_prepare"), params), "\n");
+  if (built.has_prepare) absl::StrAppend(&text, Prototype(absl::StrCat(name, "_prepare"), parameters), "\n");
   if (built.takes_threads) absl::StrAppend(&text, "void ", ThreadsSymbol(name), "(int threads);\n\n");
-  absl::StrAppend(&text, Prototype(name, params), "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+  absl::StrAppend(&text, Prototype(name, parameters), "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
   return text;
 }
 

@@ -25,6 +25,9 @@ absl::string_view RoleWord(Role role);
 // The parameters of NAME: the program's, then those that prepare writes.
 std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built);
 
+// `int FUNCTION(PARAMETER, ...);`, a parameter a line.
+std::string Prototype(const std::string& function, const std::vector<std::string>& parameters);
+
 // The header's text. For its comment: `made_for` is the machine, and `checked` has lines about the comparison
 // with the original.
 std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,

@@ -13,12 +13,6 @@
 namespace kiln {
 namespace {
 
-std::string Prototype(const std::string& function, const std::vector<std::string>& parameters) {
-  const std::string start = absl::StrCat("int ", function, "(");
-  return absl::StrCat(start, absl::StrJoin(parameters, absl::StrCat(",\n", std::string(start.size(), ' '))),
-                      ");\n");
-}
-
 class Writer {
  public:
   Writer(const Program& model, const ModelPlan& plan, const ModelHeader& header)

@@ -73,6 +73,27 @@ class Rewriter {
     return absl::OkStatus();
   }
 
+  // The functions of a launch by which a driver runs it (emulate.h). Returns their names.
+  std::vector<std::string> AddLauncher(const Launch& launch) {
+    b_.setInsertionPointToEnd(module_.getBody());
+    const std::vector<std::string> names = {launch.kernel + "_launch", launch.kernel + "_arguments"};
+    auto run = mlir::func::FuncOp::create(b_, names[0],
+                                          b_.getFunctionType({pointer_, pointer_, i64_, i64_, i64_}, {i32_}));
+    mlir::Block* const body = run.addEntryBlock();
+    b_.setInsertionPointToStart(body);
+    const Value count = Number(i64_, static_cast<int64_t>(launch.arguments.size()));
+    const auto given = body->getArguments();
+    const Value status = Call("kiln_emulate_launch", i32_,
+                              {NameOf(launch), llvm_ir::AddressOfOp::create(b_, TableKernel(launch)),
+                               given[0], given[1], count, given[2], given[3], given[4]});
+    mlir::func::ReturnOp::create(b_, status);
+    b_.setInsertionPointToEnd(module_.getBody());
+    auto arguments = mlir::func::FuncOp::create(b_, names[1], b_.getFunctionType({}, {i32_}));
+    b_.setInsertionPointToStart(arguments.addEntryBlock());
+    mlir::func::ReturnOp::create(b_, Number(i32_, static_cast<int64_t>(launch.arguments.size())));
+    return names;
+  }
+
   // func NAME(pointers...) -> i32: runs the launches of a phase.
   void AddEntry(const std::string& name, const LaunchList& launches, bool prepare) {
     b_.setInsertionPointToEnd(module_.getBody());
@@ -94,9 +115,7 @@ class Rewriter {
         llvm_ir::StoreOp::create(b_, memory, At(pointer_, table, a));
         llvm_ir::StoreOp::create(b_, Number(i64_, argument.bytes), At(i64_, bytes, a));
       }
-      const Value text =
-          llvm_ir::createGlobalString(b_.getLoc(), b_, absl::StrCat("name.", launch.kernel),
-                                      launch.kernel + std::string(1, '\0'), llvm_ir::Linkage::Internal);
+      const Value text = NameOf(launch);
       const Value kernel = llvm_ir::AddressOfOp::create(b_, TableKernel(launch));
       const Value result = Call("kiln_emulate_launch", i32_,
                                 {text, kernel, table, bytes, Number(i64_, count), Number(i64_, launch.blocks),
@@ -147,13 +166,22 @@ class Rewriter {
   }
   Value Site() { return Number(i64_, sites_++); }
 
+  Value NameOf(const Launch& launch) {
+    const std::string symbol = absl::StrCat("name.", launch.kernel);
+    if (auto global = module_.lookupSymbol<llvm_ir::GlobalOp>(symbol))
+      return llvm_ir::AddressOfOp::create(b_, global);
+    return llvm_ir::createGlobalString(b_.getLoc(), b_, symbol, launch.kernel + std::string(1, '\0'),
+                                       llvm_ir::Linkage::Internal);
+  }
+
   // The kernel with its arguments in a table.
   llvm_ir::LLVMFuncOp TableKernel(const Launch& launch) {
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToEnd(module_.getBody());
+    const std::string name = absl::StrCat(launch.kernel, "_by_table");
+    if (auto made = module_.lookupSymbol<llvm_ir::LLVMFuncOp>(name)) return made;
     auto kernel = module_.lookupSymbol<llvm_ir::LLVMFuncOp>(launch.kernel);
-    auto function = llvm_ir::LLVMFuncOp::create(b_, absl::StrCat(launch.kernel, "_by_table"),
-                                                llvm_ir::LLVMFunctionType::get(void_, {pointer_}),
+    auto function = llvm_ir::LLVMFuncOp::create(b_, name, llvm_ir::LLVMFunctionType::get(void_, {pointer_}),
                                                 llvm_ir::Linkage::Internal);
     b_.setInsertionPointToStart(function.addEntryBlock(b_));
     llvm::SmallVector<Value> arguments;
@@ -308,6 +336,8 @@ absl::StatusOr<std::string> EmulateKernels(mlir::ModuleOp module, const LaunchLi
     entries.push_back(absl::StrCat(name, "_prepare"));
     rewriter.AddEntry(entries.back(), launches, true);
   }
+  for (const Launch& launch : launches.launches)
+    for (const std::string& function : rewriter.AddLauncher(launch)) entries.push_back(function);
   CodegenOptions options;
   for (const std::string& entry : entries) options.entries.push_back({.name = entry, .alignment = 1});
   const auto object = (**codegen)->Compile(module, options);

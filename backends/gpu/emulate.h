@@ -7,7 +7,12 @@
 //
 // Its entry points NAME and, if some launch is of the prepare phase, NAME_prepare have the signature of CPU
 // kernels (backends/lower/lower.h): a pointer for each parameter, and a status, which is kEmulationFault
-// after a fault. Each nvvm operation becomes a call, and a call that checks the access comes before each load
+// after a fault. A driver that stands for a GPU's runs a kernel K by itself:
+//
+//   int32_t K_launch(void* const* arguments, const int64_t* bytes, int64_t blocks, int64_t threads, int64_t shared)
+//   int32_t K_arguments()     // how many it takes
+//
+// Each nvvm operation becomes a call, and a call that checks the access comes before each load
 // and store, except from the memory of a thread and from constants. kFailedPrecondition if the emulator lacks
 // an operation, which is named.
 #pragma once

@@ -33,6 +33,12 @@ KernelParam::Role RoleOf(Role role) {
   return KernelParam::kWorkspace;
 }
 
+void AddPrepared(const std::vector<PreparedParam>& prepared, KernelObject* kernel) {
+  for (const PreparedParam& param : prepared)
+    kernel->params.push_back(
+        {.dtype = param.dtype, .elements = param.elements, .role = KernelParam::kPrepared});
+}
+
 }  // namespace
 
 std::vector<Tolerance> TolerancesOf(const Program& original) {
@@ -96,10 +102,18 @@ KernelObject KernelOf(const Program& program, const BuildResult& built, const st
   if (built.takes_threads) kernel.threads_symbol = ThreadsSymbol(symbol);
   kernel.params = ParamsOf(program, tolerances, ranges);
   kernel.heap_alignment = kHeapAlignment;
-  for (const PreparedParam& prepared : built.prepared) {
-    kernel.params.push_back(
-        {.dtype = prepared.dtype, .elements = prepared.elements, .role = KernelParam::kPrepared});
-  }
+  AddPrepared(built.prepared, &kernel);
+  return kernel;
+}
+
+KernelObject GpuKernelOf(const Program& program, const std::string& cubin, const LaunchList& launches,
+                         const std::vector<PreparedParam>& prepared, const std::vector<Tolerance>& tolerances,
+                         const std::vector<DataRange>& ranges) {
+  KernelObject kernel;
+  kernel.shared_object = cubin;
+  kernel.params = ParamsOf(program, tolerances, ranges);
+  AddPrepared(prepared, &kernel);
+  kernel.fields.push_back({kLaunchListField, Encode(launches)});
   return kernel;
 }
 

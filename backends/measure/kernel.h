@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/builder/builder.h"
+#include "backends/runner/launch.h"
 #include "backends/runner/runner.h"
 #include "lang/program/program.h"
 
@@ -31,5 +32,11 @@ std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tole
 // The kernel of a build whose only output is a shared object with the entry point `symbol`.
 KernelObject KernelOf(const Program& program, const BuildResult& built, const std::string& symbol,
                       const std::vector<Tolerance>& tolerances, const std::vector<DataRange>& ranges = {});
+
+// The kernel for a runner of GPUs (backends/gpu/driver/cuda_kernel.h). `prepared`: what comes after the parameters of
+// the program.
+KernelObject GpuKernelOf(const Program& program, const std::string& cubin, const LaunchList& launches,
+                         const std::vector<PreparedParam>& prepared, const std::vector<Tolerance>& tolerances,
+                         const std::vector<DataRange>& ranges = {});
 
 }  // namespace kiln

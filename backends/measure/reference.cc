@@ -9,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "backends/measure/chosen_elements.h"
 #include "backends/measure/kernel.h"
 #include "backends/runner/compare.h"
 #include "backends/runner/data.h"
 #include "backends/workers/frames.h"
 #include "lang/program/layout.h"
-#include "lang/reference/element_evaluator.h"
 #include "lang/text/serialize.h"
 #include "search/measure/measurer.h"
 #include "spdlog/spdlog.h"
@@ -59,57 +59,41 @@ Reference References::Make(const Program& original) {
 
 Checked References::Check(const Program& original, const Program& scheduled, const Reference& reference,
                           const std::string& file, double seconds) const {
-  const auto input = [&](Id id, int64_t index) {
-    const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
-    const DType dtype = original.buffers[id].dtype;
-    const auto position = at - original.parameters.begin();
-    const double value = InputValue(options_.data_seed, static_cast<int>(position),
-                                    std::string(ToString(dtype)), index, reference.ranges[position]);
-    Scalar scalar;
-    IsFloat(dtype) ? void(scalar.f = value) : void(scalar.i = static_cast<int64_t>(value));
-    return scalar;
-  };
   const Deadline deadline = SecondsFromNow(seconds);
-  ElementEvaluator evaluator(original, input,
-                             [&] { return SecondsFromNow(0) > deadline || options_.interrupted(); });
+  const ChosenElements chosen = EvaluateChosen(
+      original, scheduled,
+      {.of_each_output = kChosen, .data_seed = options_.data_seed, .ranges = reference.ranges, .stop = [&] {
+         return SecondsFromNow(0) > deadline || options_.interrupted();
+       }});
   Checked checked;
   const auto wrong = [&](std::string error) {
     checked.error = std::move(error);
     return checked;
   };
+  checked.any = chosen.all && chosen.elements.empty();
   std::ifstream outputs(file, std::ios::binary);
-  const std::vector<Element> elements = ChooseElements(scheduled, kChosen, options_.data_seed);
-  checked.any = elements.empty();
-  int64_t start = 0;  // where the output begins in the file
-  size_t output = 0;
-  for (size_t n = 0; n < original.parameters.size(); ++n) {
-    const Id id = original.parameters[n];
-    const Buffer& buffer = original.buffers[id];
-    if (buffer.role != Role::kOutput) continue;
-    const auto shape = original.Dims(buffer.shape);
-    const int64_t size = SizeOf(buffer.dtype);
-    for (const Element& at : elements) {
-      if (at.buffer != scheduled.parameters[n]) continue;
-      int64_t flat = 0;
-      for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].Known() + at.index[d];
-      const auto value = evaluator.Evaluate(id, flat);
-      if (absl::IsCancelled(value.status())) return checked;
-      if (!value.ok()) return wrong(absl::StrCat("the interpreter refuses it: ", value.status().message()));
-      char wanted[8] = {}, found[8] = {};
-      StoreScalar(buffer.dtype, *value, wanted);
-      outputs.seekg(start + flat * size);
-      if (!outputs.read(found, size)) return wrong("its outputs cannot be read");
-      const Comparison compared =
-          CompareArrays(std::string(ToString(buffer.dtype)), found, wanted, 1, reference.tolerances[output]);
-      if (!compared.agrees) {
-        return wrong(absl::StrCat(InWords(scheduled, at), " is ", compared.found,
-                                  ", but the interpreter says ", compared.wanted));
-      }
-      checked.any = true;
+  for (const ChosenElement& element : chosen.elements) {
+    int64_t start = 0;  // where the output begins in the file
+    size_t output = 0;
+    for (int n = 0; n < element.param; ++n) {
+      if (original.buffers[original.parameters[n]].role != Role::kOutput) continue;
+      start += BytesOf(original, original.parameters[n]);
+      ++output;
     }
-    start += ElementsOf(original, id) * size;
-    ++output;
+    const DType dtype = original.buffers[original.parameters[element.param]].dtype;
+    char wanted[8] = {}, found[8] = {};
+    StoreScalar(dtype, element.value, wanted);
+    outputs.seekg(start + element.index * SizeOf(dtype));
+    if (!outputs.read(found, SizeOf(dtype))) return wrong("its outputs cannot be read");
+    const Comparison compared =
+        CompareArrays(std::string(ToString(dtype)), found, wanted, 1, reference.tolerances[output]);
+    if (!compared.agrees) {
+      return wrong(absl::StrCat(InWords(scheduled, element.at), " is ", compared.found,
+                                ", but the interpreter says ", compared.wanted));
+    }
+    checked.any = true;
   }
+  if (!chosen.error.empty()) return wrong(chosen.error);
   return checked;
 }
 

@@ -35,4 +35,12 @@ struct LaunchList {
   bool operator==(const LaunchList&) const = default;
 };
 
+// The tag of the field with a list of launches (KernelField in runner.h).
+inline constexpr uint32_t kLaunchListField = 1;
+
+// As bytes, for another process of the same build. Decode returns false, and an unspecified value, for bytes that
+// Encode did not write.
+std::string Encode(const LaunchList& list);
+bool Decode(const std::string& bytes, LaunchList* list);
+
 }  // namespace kiln

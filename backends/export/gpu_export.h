@@ -1,0 +1,44 @@
+// Exports a program that was compiled for a GPU as files that need nothing but NVIDIA's driver:
+//
+//   NAME.h       int NAME(void* stream, const void* A, ..., void* C, void* workspace), int64_t
+//                NAME_workspace_bytes(void), const char* NAME_error(void), and int NAME_dl(void* stream, DLTensor*
+//                const* tensors), which checks what it gets
+//   NAME.c       the same functions, with the cubin in it; libNAME.so is compiled from it
+//   NAME.cubin, NAME.ptx, NAME.mlir, NAME.trace
+//
+// The functions open the driver when they are first called, load the cubin once, in any context, and allocate
+// nothing, so that CUDA graphs may capture them. If the program has a prepare phase, NAME_prepare and
+// NAME_prepare_dl must be called once per set of constants. Any thread.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "backends/export/export.h"
+#include "backends/runner/launch.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// What a program became for a GPU. `launches` has the parameters of the program, then the prepared ones.
+struct GpuProduct {
+  std::string chip = "";  // "sm_90a"
+  std::string cubin = "", ptx = "";
+  std::string mlir = "";  // empty: there is no NAME.mlir
+  LaunchList launches = {};
+  std::vector<PreparedParam> prepared = {};
+};
+
+struct GpuExportOptions {
+  std::string trace = "";    // the text of NAME.trace; empty: no such file
+  std::string checked = "";  // lines for the header about the comparison with the original
+};
+
+// Writes the files to `folder`, as Export does. libNAME.so needs a C compiler: CC, else cc in PATH.
+// Exported::remark says why it is missing, if so.
+absl::StatusOr<Exported> ExportGpu(const Program& program, absl::string_view name, const std::string& folder,
+                                   const GpuProduct& product, const GpuExportOptions& options = {});
+
+}  // namespace kiln

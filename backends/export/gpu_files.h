@@ -1,0 +1,23 @@
+// Writes the C texts of a program that is exported for a GPU (gpu_export.h). Private to backends/export.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/export/gpu_export.h"
+#include "backends/export/header.h"
+
+namespace kiln {
+
+// The parameters of NAME between the stream and the workspace.
+std::vector<HeaderParam> GpuHeaderParams(const Program& program, const GpuProduct& product);
+
+std::string GpuHeaderText(const Program& program, const std::string& name, const GpuProduct& product,
+                          const std::string& checked);
+// NAME.c: the functions that launch kernels (gpu_calls.c), the cubin, the tables, and the functions of NAME.h.
+std::string GpuSourceText(const Program& program, const std::string& name, const GpuProduct& product);
+
+// The text of gpu_calls.c, made by the build.
+const std::string& GpuCallsSource();
+
+}  // namespace kiln

@@ -1,0 +1,87 @@
+// A GPU, by the functions of NVIDIA's driver, which is opened when the program runs. No header of CUDA is needed.
+//
+//   CudaDevice gpu;
+//   if (std::string problem = gpu.Open(); !problem.empty()) ...
+//   const uint64_t a = gpu.Allocate(bytes);
+//   gpu.Upload(a, values, bytes);
+//   gpu.Launch(kernel, {.blocks = 8, .threads = 128}, {a});
+//   gpu.Synchronize();
+//   if (!gpu.ok()) ... gpu.error() ...
+//
+// The first failure is kept; what is called after it does nothing. After some failures, such as an illegal address, the
+// driver refuses everything until the process ends: `sticky()`. One thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+struct CudaMachine {
+  std::string name, uuid;
+  int driver = 0;            // 13000 for CUDA 13.0
+  int major = 0, minor = 0;  // of the compute capability
+  int sms = 0, clock_khz = 0, memory_clock_khz = 0, memory_bits = 0;
+  int64_t l2_bytes = 0, memory_bytes = 0;
+  int shared_per_block = 0, shared_per_sm = 0, registers_per_sm = 0, threads_per_sm = 0, blocks_per_sm = 0;
+
+  // Records of the same GPU have the same one.
+  std::string Fingerprint() const;
+  // A JSON object.
+  std::string Json() const;
+};
+
+struct CudaGrid {
+  int64_t blocks = 1, threads = 1, shared = 0;
+};
+
+class CudaDevice {
+ public:
+  // Opens the driver and its first device: libcuda.so.1. Returns why that fails, or nothing.
+  std::string Open();
+  const CudaMachine& machine() const { return machine_; }
+
+  uint64_t Allocate(int64_t bytes);
+  void Free(uint64_t address);
+  void Upload(uint64_t to, const void* from, int64_t bytes);
+  void Download(void* to, uint64_t from, int64_t bytes);
+  void Copy(uint64_t to, uint64_t from, int64_t bytes);  // on the GPU
+  void Fill(uint64_t at, uint8_t value, int64_t bytes);
+
+  // `cubin` must live until Unload.
+  void* Load(const std::string& cubin);
+  void Unload(void* library);
+  // A kernel that may use so much dynamic shared memory.
+  void* Kernel(void* library, const std::string& name, int64_t shared);
+  int BlocksPerSm(void* kernel, int64_t threads, int64_t shared);
+  void Launch(void* kernel, const CudaGrid& grid, std::vector<uint64_t> arguments);
+  void Synchronize();
+
+  // Marks a moment of the stream: number 0 or 1.
+  void Mark(int event);
+  // The seconds between the marks, after both have passed.
+  double SecondsBetweenMarks();
+
+  bool ok() const { return status_ == 0; }
+  int status() const { return status_; }
+  const std::string& error() const { return error_; }
+  bool sticky() const;
+  // Forgets a failure that is not sticky.
+  void Forgive();
+
+ private:
+  struct Functions;
+  std::string FillMachine();
+  // True if the call succeeded.
+  bool Keep(const char* call, int status);
+
+  const Functions* functions_ = nullptr;
+  CudaMachine machine_;
+  int device_ = 0;
+  void* events_[2] = {};
+  int status_ = 0;
+  std::string error_;
+};
+
+}  // namespace kiln

@@ -1,0 +1,42 @@
+// Times kernels on a GPU in turns, as run_on_gpu.h says. Private to backends/gpu/driver.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "backends/gpu/driver/cuda_kernel.h"
+
+namespace kiln {
+
+// A kernel with copies of its buffers, which runs use in turn.
+class TimedCudaKernel {
+ public:
+  // Makes copies until together they have `least_bytes`, or `most_bytes` would be exceeded.
+  TimedCudaKernel(CudaDevice& gpu, const CudaKernel& kernel, uint64_t seed, int64_t least_bytes,
+                  int64_t most_bytes);
+
+  // The seconds of one run, from `runs` in a row.
+  double Sample(int runs);
+  // The number of runs that take about as long as a sample should.
+  int RunsOfASample();
+
+ private:
+  CudaDevice& gpu_;
+  const CudaKernel& kernel_;
+  std::vector<std::unique_ptr<CudaBuffers>> copies_;
+  size_t next_ = 0;
+};
+
+struct CudaTimes {
+  std::vector<std::vector<double>> samples;  // of each kernel, in the order taken
+  double slowdown = 1;                       // of the reference kernel; 1 without one
+  double reference_before = 0, reference_after = 0;
+  bool lower_bound = false;
+};
+
+// `reference` may be null. A failure of the GPU ends it.
+CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKernel>>& kernels,
+                    const CudaKernel* reference, const RunRequest& request);
+
+}  // namespace kiln

@@ -1,0 +1,45 @@
+// A child process that uses the GPU. A fault on the GPU spoils the process that caused it, and a kernel that never ends
+// stops only with it. So the parent never opens the driver: it watches the child, and starts another one after a fault.
+//
+//   GpuProcess gpu;
+//   if (std::string problem = gpu.Start(); !problem.empty()) ...
+//   RunResult result = gpu.Run(request, seconds);
+//
+// One thread, which must be the only one of the process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "backends/runner/runner.h"
+
+namespace kiln {
+
+class GpuProcess {
+ public:
+  GpuProcess() = default;
+  ~GpuProcess() { Stop(); }
+  GpuProcess(const GpuProcess&) = delete;
+  GpuProcess& operator=(const GpuProcess&) = delete;
+
+  // Starts the child, if none runs. Returns why there is no GPU, or nothing.
+  std::string Start();
+  // The GPU as a JSON object, once a child has run.
+  const std::string& machine() const { return machine_; }
+
+  // Runs a request, an encoded RunRequest, for at most so many seconds. kTimedOut if it took longer, and kCrashed if
+  // the child ended or the GPU had a fault; the next call starts another child.
+  RunResult Run(const std::string& request, double seconds);
+  int starts() const { return starts_; }
+
+ private:
+  void Stop();
+
+  pid_t child_ = 0;
+  int socket_ = -1;
+  int starts_ = 0;
+  std::string machine_;
+};
+
+}  // namespace kiln

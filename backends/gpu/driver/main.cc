@@ -1,0 +1,58 @@
+// kiln-gpu-runner: runs kernels on the GPU of this machine. It needs libc and NVIDIA's driver alone.
+//
+//   kiln-gpu-runner --machine                        prints what the GPU is, as JSON
+//   kiln-gpu-runner --bundle DIR [--seconds N]       measures a bundle (run_bundle.h); prints JSON lines
+//
+// Kiln starts it as a worker (backends/workers/worker_main.h); it answers as kiln-runner does.
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <string>
+
+#include "backends/gpu/driver/gpu_process.h"
+#include "backends/gpu/driver/run_bundle.h"
+#include "backends/runner/protocol.h"
+#include "backends/workers/frames.h"
+#include "backends/workers/worker_main.h"
+
+namespace {
+
+int ServeRequests(const kiln::WorkerStart& start) {
+  kiln::GpuProcess gpu;
+  const std::string problem = start.problem.empty() ? gpu.Start() : start.problem;
+  if (!kiln::WriteFrame(start.socket, problem) || !kiln::WriteFrame(start.socket, "")) return 1;
+  std::string bytes;
+  while (kiln::ReadFrame(start.socket, -1, kiln::kNoDeadline, &bytes) == kiln::FrameStatus::kOk) {
+    kiln::RunRequest request;
+    kiln::RunResult result{.status = kiln::RunStatus::kLoadFailed, .detail = "the request is malformed"};
+    if (kiln::Decode(bytes, &request)) result = gpu.Run(bytes, request.limits.seconds);
+    if (!kiln::WriteFrame(start.socket, kiln::Encode(result))) return 1;
+  }
+  return 0;
+}
+
+int Report(const std::string& problem) {
+  if (problem.empty()) return 0;
+  fprintf(stderr, "kiln-gpu-runner: %s\n", problem.c_str());
+  return 1;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  signal(SIGPIPE, SIG_IGN);
+  const std::string first = count > 1 ? arguments[1] : "";
+  if (first == "--machine" && count == 2) {
+    kiln::GpuProcess gpu;
+    const std::string problem = gpu.Start();
+    if (problem.empty()) printf("%s\n", gpu.machine().c_str());
+    return Report(problem);
+  }
+  if (first == "--bundle" && (count == 3 || (count == 5 && strcmp(arguments[3], "--seconds") == 0)))
+    return Report(kiln::RunBundle(arguments[2], count == 5 ? atof(arguments[4]) : 1e6, stdout));
+  if (const auto start = kiln::EnterWorker(count, arguments)) return ServeRequests(*start);
+  fprintf(stderr, "kiln-gpu-runner --machine | --bundle DIR [--seconds N]\n");
+  return 2;
+}

@@ -1,0 +1,21 @@
+// Measures a bundle: a folder with requests that were made on another machine.
+//
+//   bundle.txt      a line for each item: the file of a request, a tab, and a JSON object that describes it. With "-"
+//                   for the file the object becomes a line as it is.
+//   NUMBER.request  encoded RunRequests (backends/runner/protocol.h)
+//
+// Each item becomes a line of JSON: what describes it, then `status`, `detail`, and for a good run `seconds` (the
+// median), `samples`, `slowdown`, `prepare_seconds` and `max_error`. The first line is the machine:
+// {"item": "machine", "machine": {...}}; the last one says how many items were left out for want of time:
+// {"item": "end", "run": N, "left_out": N, "starts": N}. Lines are written as results come.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+namespace kiln {
+
+// Begins no item after `seconds`. Returns why the bundle cannot be measured, or nothing.
+std::string RunBundle(const std::string& folder, double seconds, FILE* out);
+
+}  // namespace kiln

@@ -1,0 +1,26 @@
+// Runs a request (backends/runner/runner.h) on a GPU: checks the outputs of its kernels, then times them in turns.
+//
+//   CudaDevice gpu;
+//   RunResult result = RunOnGpu(gpu, request);
+//
+// Checks. Each kernel runs once on buffers between guards, with outputs that hold a pattern. Guards and inputs must be
+// as before, and outputs those of RunRequest::reference or of the field kWantedElementsField (wanted_elements.h).
+//
+// Times. A sample is the time between two events, divided by the number of runs between them: as many as take
+// kSampleSeconds. Runs use copies of the buffers in turn, which together are three times the second cache. The
+// reference kernel runs before the first sample and after the last one; the larger of its two times over
+// ReferenceKernel::seconds is RunResult::slowdown. Samples are not divided by it. They are quiet if it is at most 1.1.
+// Of TimingPolicy, warmups, runs, stop_rules, enough_seconds, target_error, max_samples and max_seconds are used.
+//
+// Errors: RunStatus::kCrashed after a fault on the GPU, after which the process must end (CudaDevice::sticky). Stress
+// inputs and profiles are refused. One thread.
+#pragma once
+
+#include "backends/gpu/driver/cuda_device.h"
+#include "backends/runner/runner.h"
+
+namespace kiln {
+
+RunResult RunOnGpu(CudaDevice& gpu, const RunRequest& request);
+
+}  // namespace kiln

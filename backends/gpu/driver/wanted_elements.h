@@ -1,0 +1,23 @@
+// Elements that outputs must have, for a runner without the outputs of the original: a field of the kernel
+// (KernelField in backends/runner/runner.h) with the tag kWantedElementsField.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kiln {
+
+inline constexpr uint32_t kWantedElementsField = 2;
+
+struct WantedElement {
+  int32_t param = 0;
+  int64_t index = 0;
+  double value = 0;
+};
+
+// Decode returns false, and an unspecified value, for bytes that Encode did not write.
+std::string Encode(const std::vector<WantedElement>& elements);
+bool Decode(const std::string& bytes, std::vector<WantedElement>* elements);
+
+}  // namespace kiln

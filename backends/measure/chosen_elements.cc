@@ -1,0 +1,46 @@
+#include "backends/measure/chosen_elements.h"
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/reference/element_evaluator.h"
+
+namespace kiln {
+
+ChosenElements EvaluateChosen(const Program& original, const Program& scheduled,
+                              const ElementsOptions& options) {
+  const auto input = [&](Id id, int64_t index) {
+    const auto at = std::find(original.parameters.begin(), original.parameters.end(), id);
+    const DType dtype = original.buffers[id].dtype;
+    const auto position = at - original.parameters.begin();
+    const double value = InputValue(options.data_seed, static_cast<int>(position),
+                                    std::string(ToString(dtype)), index, options.ranges[position]);
+    Scalar scalar;
+    IsFloat(dtype) ? void(scalar.f = value) : void(scalar.i = static_cast<int64_t>(value));
+    return scalar;
+  };
+  ElementEvaluator evaluator(original, input, options.stop);
+  ChosenElements chosen;
+  const std::vector<Element> elements = ChooseElements(scheduled, options.of_each_output, options.data_seed);
+  for (size_t n = 0; n < original.parameters.size(); ++n) {
+    const Id id = original.parameters[n];
+    if (original.buffers[id].role != Role::kOutput) continue;
+    const auto shape = original.Dims(original.buffers[id].shape);
+    for (const Element& at : elements) {
+      if (at.buffer != scheduled.parameters[n]) continue;
+      int64_t flat = 0;
+      for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d].Known() + at.index[d];
+      const auto value = evaluator.Evaluate(id, flat);
+      if (absl::IsCancelled(value.status())) return chosen;
+      if (!value.ok()) {
+        chosen.error = absl::StrCat("the interpreter refuses it: ", value.status().message());
+        return chosen;
+      }
+      chosen.elements.push_back({at, static_cast<int>(n), flat, *value});
+    }
+  }
+  chosen.all = true;
+  return chosen;
+}
+
+}  // namespace kiln

@@ -1,0 +1,40 @@
+// Evaluates chosen elements of a program's outputs with the interpreter (design D9): edges of the tiles of a schedule,
+// and others by the seed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/runner/data.h"
+#include "lang/program/program.h"
+#include "lang/program/scalar.h"
+#include "validator/numeric/tolerance.h"
+
+namespace kiln {
+
+struct ChosenElement {
+  Element at;         // of the scheduled program
+  int param = 0;      // its parameter
+  int64_t index = 0;  // the element in the array
+  Scalar value;       // that the original computes
+};
+
+struct ChosenElements {
+  std::vector<ChosenElement> elements = {};  // those that were evaluated before the stop
+  std::string error = {};                    // why the interpreter refuses the program; usually empty
+  bool all = false;                          // whether no element is missing
+};
+
+struct ElementsOptions {
+  int of_each_output = 64;
+  uint64_t data_seed = 0;
+  std::vector<DataRange> ranges = {};  // of each parameter
+  std::function<bool()> stop = [] { return false; };
+};
+
+ChosenElements EvaluateChosen(const Program& original, const Program& scheduled,
+                              const ElementsOptions& options);
+
+}  // namespace kiln

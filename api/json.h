@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "api/building.h"
 #include "api/event.h"
+#include "api/gpu.h"
 #include "api/machine.h"
 #include "api/records.h"
 #include "api/running.h"
@@ -28,6 +29,8 @@ std::string ToJson(const PlannedModel& model);
 std::string ToJson(const RunReport& report);
 std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);
+std::string ToJson(const BundleReport& report);
+std::string ToJson(const ImportReport& report);
 std::string ToJson(const BenchReport& report);
 std::string ToJson(const RaceReport& report);
 std::string ToJson(const std::vector<Finding>& findings);

@@ -37,6 +37,7 @@
 #include "absl/types/span.h"
 #include "api/building.h"
 #include "api/event.h"
+#include "api/gpu.h"
 #include "api/model.h"
 #include "api/records.h"
 #include "api/running.h"
@@ -109,6 +110,10 @@ class Session {
                                     const std::string& target = "host", double seconds = 10);
 
   // --- Operations on the database as a whole
+  // Adds the records of a file: results of a bundle, or records as JSON lines, which ExportRecords writes. Creates the
+  // database. kInvalidArgument names the line that is malformed.
+  absl::StatusOr<ImportReport> ImportRecords(const std::string& file);
+  absl::Status ExportRecords(const std::string& file);
   // Returns the runs with their rounds: all of them if `run` is 0, else only this one.
   absl::StatusOr<std::vector<RunInfo>> Runs(int64_t run = 0);
   // Trains a cost model on all records and writes it to `file`, for TuneSettings::transfer.

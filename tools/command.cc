@@ -53,6 +53,8 @@ constexpr Subcommand kSubcommands[] = {
      "kiln bench model.mlir --db kiln.db", AddBench},
     {"check", "Prove that a schedule computes what the original does", "kiln check model.mlir model.trace",
      AddCheck},
+    {"records", "Move records: from results of a bundle, from and to JSON lines",
+     "kiln records import results.json --db kiln.db", AddRecords},
     {"train", "Train a cost model on a database, as a start for searches of other programs",
      "kiln train --db kiln.db -o model.kiln", AddTrain},
     {"space", "List the tasks of a file and their sketches: traces, sampling sites, number of programs",

@@ -371,6 +371,17 @@ std::string ToJson(const TrainResult& r) {
   return Document({{"model", r.model}, {"tasks", r.tasks}, {"records", r.records}, {"left_out", r.left_out}});
 }
 
+std::string ToJson(const BundleReport& r) {
+  return Document(
+      {{"folder", r.folder},
+       {"bytes", r.bytes},
+       {"tasks", ListOf(r.tasks, [](const BundledTask& t) {
+          return Json{{"name", t.name}, {"programs", t.programs}, {"drawn", t.drawn}, {"refused", t.refused}};
+        })}});
+}
+
+std::string ToJson(const ImportReport& r) { return Document({{"added", r.added}, {"present", r.present}}); }
+
 std::string ToJson(const BenchReport& r) {
   Json json = {{"file", r.file},
                {"machine", r.machine},

@@ -6,6 +6,7 @@
 
 #include "absl/status/statusor.h"
 #include "api/building.h"
+#include "api/gpu.h"
 #include "api/internal/input.h"
 #include "api/internal/stop.h"
 #include "api/session.h"
@@ -35,6 +36,9 @@ absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId i
 absl::StatusOr<CheckResult> CheckRecord(const SessionOptions& options, RowId id, double seconds);
 absl::StatusOr<CheckResult> CheckTrace(const Input& input, const std::string& trace_file,
                                        const std::string& task, const std::string& target, double seconds);
+
+absl::StatusOr<ImportReport> ImportRecordsFrom(const SessionOptions& options, const std::string& file);
+absl::Status ExportRecordsTo(const SessionOptions& options, const std::string& file);
 
 absl::StatusOr<std::vector<RunInfo>> RunsOf(const SessionOptions& options, RowId run);
 absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std::string& features,

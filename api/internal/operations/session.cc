@@ -130,4 +130,10 @@ absl::StatusOr<TrainResult> Session::Train(const std::string& features, const st
 
 void Session::Interrupt() { impl_->stop.Ask(); }
 
+absl::StatusOr<ImportReport> Session::ImportRecords(const std::string& file) {
+  return ImportRecordsFrom(impl_->options, file);
+}
+
+absl::Status Session::ExportRecords(const std::string& file) { return ExportRecordsTo(impl_->options, file); }
+
 }  // namespace kiln::api

@@ -1,0 +1,40 @@
+// What an api::Session does for GPUs that other machines have: bundles, and records that come back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "api/tuning.h"
+
+namespace kiln::api {
+
+struct BundleSettings {
+  SpaceSettings space{};
+  std::string task{};           // only this one; empty: all
+  std::string target = "h100";  // a GPU
+  int programs = 100;           // of each task
+  uint64_t seed = 0;
+  int runs = 10;            // samples of each program
+  double run_seconds = 10;  // limit of each program there
+  std::string folder{};
+};
+
+struct BundledTask {
+  std::string name{};
+  int programs = 0;  // in the bundle
+  int drawn = 0;     // different programs that were drawn
+  int refused = 0;   // of these, that could not be compiled
+};
+
+struct BundleReport {
+  std::string folder{};
+  int64_t bytes = 0;
+  std::vector<BundledTask> tasks{};
+};
+
+struct ImportReport {
+  int added = 0, present = 0;  // records
+};
+
+}  // namespace kiln::api

@@ -61,12 +61,16 @@ class Planner {
     path_.push_back({node, kNone, 0});
     for (int32_t pass = 0; pass < (repeats ? 2 : 1); ++pass) {
       path_.back().pass = pass;
-      for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) Enter(child);
+      for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
+        PassPointBefore(child);
+        Visit(child);
+      }
     }
     path_.pop_back();
   }
 
-  // Runs a pipelined loop step by step until all rings have gone round.
+  // Runs a pipelined loop step by step until all rings have gone round, and then the steps at its end, in which only
+  // children of later stages run.
   void VisitSteps(Id loop) {
     const auto stages = p_.Stages(p_.loop(loop));
     std::vector<Id> children;
@@ -75,16 +79,18 @@ class Planner {
     std::vector<size_t> order(children.size());
     for (size_t c = 0; c < children.size(); ++c) order[stages[c].order] = c;
     AddRings(loop);
-    int32_t steps = 2;
-    for (const PipelineStage& stage : stages) steps = std::max(steps, stage.stage + 2);
-    for (const Ring& ring : p_.Rings(p_.loop(loop))) steps = std::max(steps, 2 * ring.depth + 1);
+    int32_t last = 0, iterations = 2;
+    for (const PipelineStage& stage : stages) last = std::max(last, stage.stage);
+    iterations = std::max(iterations, last + 2);
+    for (const Ring& ring : p_.Rings(p_.loop(loop))) iterations = std::max(iterations, 2 * ring.depth + 1);
+    iterations = static_cast<int32_t>(std::min<int64_t>(iterations, p_.loop(loop).extent.UpperBound()));
     path_.push_back({loop, kNone, 0});
-    for (int32_t step = 0; step < steps; ++step) {
+    for (int32_t step = 0; step < iterations + last; ++step) {
       path_.back().pass = step;
       for (const size_t c : order) {
-        if (step < stages[c].stage) continue;
         iteration_[loop] = step - stages[c].stage;
-        Enter(children[c]);
+        PassPointBefore(children[c]);
+        if (iteration_[loop] >= 0 && iteration_[loop] < iterations) Visit(children[c]);
       }
     }
     iteration_.erase(loop);
@@ -142,11 +148,10 @@ class Planner {
     return ring == plan_.rings.end() ? nullptr : &*ring;
   }
 
-  void Enter(Id child) {
+  void PassPointBefore(Id child) {
     path_.back().child = child;
     for (const SyncPoint& point : plan_.points)
       if (point.before == child) Pass(point, path_.size() - 1);
-    Visit(child);
   }
 
   void Access(Id block) {

@@ -171,6 +171,28 @@ TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
   EXPECT_EQ(CheckThreadClocks(s.program(), plan), absl::OkStatus());
 }
 
+// for i: { for j: { F max= A[i, j], of a warpgroup;  T[j] = max(B[i, j], F) };  C[i, j] = T[j], of threads, a stage later }. The point
+// within j is passed in each step but the last, which reads T.
+TEST(Synchronization, PointsOfAChildThatDoesNotRunAtTheEndOrderNothingThere) {
+  Builder b("late");
+  const Id A = b.Input("A", DType::kF32, {4, 3}), B = b.Input("B", DType::kF32, {4, 3}),
+           T = b.Temporary("T", DType::kF32, {4, 3}), C = b.Output("C", DType::kF32, {4, 3});
+  const std::vector<IndexSum> index = {b.Iter(0), b.Iter(1)};
+  b.Reduce("most", {{"i", 4}, {"j", 3}, {"r", 1, IterKind::kReduction}}, Monoid::Kind::kMax, {T, index},
+           b.Load(A, index), b.Load(B, index));
+  b.Compute("use", {{"i", 4}, {"j", 3}}, {C, index}, b.Load(T, index));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("use"));
+  const Block most = s.GetBlock("most");
+  s.ComputeAt(most, loops[0]);
+  s.Pipeline(loops[0], {.stages = {0, 1}, .depths = {2}});
+  s.AccumulateAt(most, s.GetLoops(most)[2], "warpgroup");
+  s.Bind(loops[1], LoopKind::kThreadX);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(CheckThreadClocks(s.program(), PlanOf(s.program())), absl::OkStatus())
+      << TextOf(s.program(), PlanOf(s.program()));
+}
+
 TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
   const Program p = Copied({.stages = {0, 2}, .depths = {3}, .transport = "bulk", .producers = {0}});
   const SyncPlan plan = PlanOf(p);

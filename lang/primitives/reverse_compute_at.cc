@@ -5,6 +5,7 @@
 //                                                           for c in 0..4: C[4*o + c] = g(B[4*o + c])
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
@@ -106,6 +107,46 @@ absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWri
   return absl::OkStatus();
 }
 
+// True if the values of both ranges may follow from one loop.
+bool ShareALoop(const DimRange& a, const DimRange& b) {
+  return absl::c_any_of(a.base.splits, [&](const IndexSplit& of_a) {
+    return absl::c_any_of(b.base.splits, [&](const IndexSplit& of_b) {
+      return of_a.source == of_b.source || of_a.source.kind == Source::Kind::kMark ||
+             of_b.source.kind == Source::Kind::kMark;
+    });
+  });
+}
+
+// The values of a moved block's iters in one iteration of the loop.
+struct MovedRanges {
+  std::vector<DimRange> ranges;  // by iter
+  std::vector<std::vector<int>>
+      limited;  // by read of what a block below the loop writes: the iters that it limits
+
+  explicit MovedRanges(std::vector<DimRange> whole) : ranges(std::move(whole)) {}
+
+  void Limit(int iter, const DimRange& range) {
+    ranges[iter] = range;
+    limited.back().push_back(iter);
+  }
+
+  // True if the iterations of the loop, and of those around it, give the iters all values together. Each
+  // buffer's elements are all written, so one read alone loses none. Iters that several reads limit by one
+  // loop would only be equal, such as i and j in C[i, j] = A[i] * B[j] where an iteration makes A[o] and B[o].
+  bool TakeAllValues() const {
+    const int count = static_cast<int>(ranges.size());
+    for (int a = 0; a < count; ++a) {
+      for (int b = a + 1; b < count; ++b) {
+        const bool together = absl::c_any_of(limited, [&](const std::vector<int>& iters) {
+          return absl::c_linear_search(iters, a) && absl::c_linear_search(iters, b);
+        });
+        if (!together && ShareALoop(ranges[a], ranges[b])) return false;
+      }
+    }
+    return true;
+  }
+};
+
 absl::Status ReverseComputeAt(Call& call) {
   Program& p = call.program();
   const Id block = call.node(0), loop = call.node(1);
@@ -114,22 +155,29 @@ absl::Status ReverseComputeAt(Call& call) {
   const std::string place = call.Text(0).empty() ? "first" : call.Text(0);
   const absl::StatusOr<Id> before = PlaceBelow(p, loop, Producers(p, block), {}, place);
   if (!before.ok()) return before.status();
-  std::vector<DimRange> ranges = WholeRanges(p, block);
+  MovedRanges moved_ranges(WholeRanges(p, block));
+  const std::vector<DimRange>& ranges = moved_ranges.ranges;
   for (const Id load : Loads(p, block)) {
     const auto [buffer, marks] = p.exprs[load].AsLoad();
     for (const Id producer : Writers(p, buffer)) {
       if (!IsAncestor(p, loop, producer)) continue;
       const Region region = WrittenRegion(p, ResolveBindings(p, producer), buffer, loop);
       const auto index = p.List(marks);
+      moved_ranges.limited.emplace_back();
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
         // If the base depends on loops, the region also tells which iterations write nothing for the block.
         if (simple.has_value() &&
             (!region[d].base.IsConstant() || region[d].extent < ranges[simple->iter].extent)) {
-          ranges[simple->iter] = region[d];
+          moved_ranges.Limit(simple->iter, region[d]);
         }
       }
     }
+  }
+  if (!moved_ranges.TakeAllValues()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        Describe(p, block), " reads several buffers of which each iteration of ", Describe(p, loop),
+        " makes a part, at indices of their own: moved there, it would not combine all parts with all others"));
   }
   status = CheckRepeats(p, block, loop, ranges);
   if (!status.ok()) return status;

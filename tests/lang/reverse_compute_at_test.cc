@@ -6,6 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_replace.h"
+#include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
 #include "lang/text/text.h"
 #include "testing/same_results.h"
@@ -63,6 +64,23 @@ TEST(ReverseComputeAt, ReadsRowsThatEachIterationWritesWhole) {
       "for j < 4 { block row { spatial i < 4 = i  spatial j < 4 = j  V[i, j] = X[i, j, 1] } } }",
       "T[j, i]", "V");
   EXPECT_TRUE(s.ok()) << s.status();
+}
+
+// for o: { S[o] = A[o];  T[o] = B[o] };  C[i, j] = S[i] * T[j]. An iteration of o has only C[o, o] to compute.
+TEST(ReverseComputeAt, RefusesWhatCombinesPartsOfSeveralIterations) {
+  Builder b("outer");
+  const Id A = b.Input("A", DType::kF32, {4}), B = b.Input("B", DType::kF32, {4}),
+           S = b.Temporary("S", DType::kF32, {4}), T = b.Temporary("T", DType::kF32, {4}),
+           C = b.Output("C", DType::kF32, {4, 4});
+  b.Compute("s", {{"o", 4}}, {S, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("t", {{"o", 4}}, {T, {b.Iter(0)}}, b.Load(B, {b.Iter(0)}));
+  b.Compute("c", {{"i", 4}, {"j", 4}}, {C, {b.Iter(0), b.Iter(1)}},
+            b.Mul(b.Load(S, {b.Iter(0)}), b.Load(T, {b.Iter(1)})));
+  Schedule s = Scheduled(b.Finish());
+  const Loop both = s.Merge(s.GetLoops(s.GetBlock("s"))[0], s.GetLoops(s.GetBlock("t"))[0]);
+  ASSERT_TRUE(s.ok()) << s.status();
+  s.ReverseComputeAt(s.GetBlock("c"), both);
+  EXPECT_THAT(std::string(s.status().message()), HasSubstr("it would not combine all parts with all others"));
 }
 
 TEST(ReverseComputeAt, RefusesToReadASumThatLaterIterationsComplete) {

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
+#include "lang/target/gpu_target.h"
 #include "lang/text/text.h"
 #include "testing/golden.h"
 
@@ -53,6 +54,11 @@ bool SetField(Target& target, const std::string& name, const std::string& value)
                                                                   {"max_unrolled", &Target::max_unrolled}};
   static const std::map<std::string, bool Target::*> kSwitches = {{"fma", &Target::fma},
                                                                   {"contract", &Target::contract}};
+  if (name == "gpu") {
+    const Gpu* const gpu = FindGpu(value);
+    if (gpu != nullptr) target = GpuTarget(*gpu);
+    return gpu != nullptr;
+  }
   if (const auto at = kTexts.find(name); at != kTexts.end()) return target.*at->second = value, true;
   if (const auto at = kCounts.find(name); at != kCounts.end())
     return absl::SimpleAtoi(value, &(target.*at->second));

@@ -15,6 +15,7 @@
 //
 //   # ...                                         what the case shows
 //   target: cores=4 features=+avx2                fields of Target that differ from their defaults
+//   target: gpu=h100                              the target of a GPU (lang/target/gpu.h)
 //   sketch: write-reuse=registers read-reuse=all  only sketches with these choices
 //   decisions: S0=2,1,2,5 max-unroll=0            also shows the program that these decisions give
 //

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cores.h"
 #include "lang/base/unknown_name.h"
+#include "lang/target/gpu_target.h"
 
 namespace kiln {
 namespace {
@@ -48,20 +49,6 @@ Target TargetOf(const MachineTarget& machine) {
   return target;
 }
 
-Target TargetOf(const Gpu& gpu) {
-  Target target;
-  target.name = "cuda";
-  target.triple = "nvptx64-nvidia-cuda";
-  target.cpu = std::string(gpu.sm);
-  target.gpu = &gpu;
-  target.cores = gpu.sms;
-  target.vector_bytes = 16;  // the widest access of a thread
-  target.vector_registers = gpu.registers_per_thread / 4;
-  target.l1_bytes = gpu.shared_per_sm;
-  target.l2_bytes = target.l3_bytes = gpu.l2_bytes;
-  return target;
-}
-
 }  // namespace
 
 Target CpuTarget(int threads) {
@@ -80,7 +67,7 @@ std::vector<std::string> TargetNames() {
 
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads) {
   if (name == "host") return CpuTarget(threads);
-  if (const Gpu* const gpu = FindGpu(name); gpu != nullptr) return TargetOf(*gpu);
+  if (const Gpu* const gpu = FindGpu(name); gpu != nullptr) return GpuTarget(*gpu);
   const auto* row =
       std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return name == r.name; });
   if (row == std::end(kRows)) {

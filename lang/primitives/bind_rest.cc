@@ -10,6 +10,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/defect.h"
@@ -22,6 +23,7 @@ struct Nest {
   // Serial, independent loops; each is the only child of the previous one.
   std::vector<Id> outer;
   bool threads = false;      // the nest already has threads
+  bool reduces = false;      // a block of it reduces
   std::set<LoopKind> taken;  // the axes of blocks that it already has
   int64_t blocks = 1;        // how many blocks these make
 };
@@ -43,6 +45,7 @@ Nest Look(const Program& p, Id node) {
     nest.threads |= IsThreadAxis(p.loop(loop).kind);
     if (IsBlockAxis(p.loop(loop).kind)) nest.taken.insert(p.loop(loop).kind);
   }
+  for (const Id block : BlocksOf(p, node)) nest.reduces |= p.block(block).monoid != kNone;
   for (const LoopKind axis : nest.taken) {
     int64_t most = 1;
     for (const Id loop : all)
@@ -60,6 +63,13 @@ Nest Look(const Program& p, Id node) {
     if (p.nodes[at].first != p.nodes[at].last) break;
   }
   return nest;
+}
+
+// Returns how many of `extent` iterations are inside: up to `most`. All tiles of a reduction must be complete.
+int64_t Inside(int64_t extent, int64_t most, bool reduces) {
+  int64_t inside = std::min(most, extent);
+  while (reduces && extent % inside != 0) --inside;
+  return inside;
 }
 
 absl::Status BindNest(Call& call, const Nest& nest, int64_t blocks, int64_t threads) {
@@ -82,7 +92,7 @@ absl::Status BindNest(Call& call, const Nest& nest, int64_t blocks, int64_t thre
   if (!status.ok()) return status;
   Id outer = fused[0];
   if (!nest.threads) {
-    const int64_t lanes = std::min(threads, p.loop(outer).extent.Known());
+    const int64_t lanes = Inside(p.loop(outer).extent.Known(), threads, nest.reduces);
     const std::vector<Id> parts = run("split", outer, {-1, lanes}, {});
     if (!status.ok()) return status;
     outer = parts[0];
@@ -92,7 +102,8 @@ absl::Status BindNest(Call& call, const Nest& nest, int64_t blocks, int64_t thre
   blocks /= nest.blocks;
   if (!axis.has_value() || (blocks <= 1 && !nest.taken.empty())) return status;
   if (p.loop(outer).extent.Known() > blocks) {
-    const std::vector<Id> parts = run("split", outer, {blocks, -1}, {});
+    const std::vector<Id> parts =
+        run("split", outer, {Inside(p.loop(outer).extent.Known(), blocks, nest.reduces), -1}, {});
     if (!status.ok()) return status;
     outer = parts[0];
   }
@@ -129,7 +140,8 @@ const Primitive kBindRest{
         "Late. In each nest, fuses the outer independent serial loops and binds the result to thread-x, "
         "unless the nest has threads already, and to the first of block-x, block-y and block-z that the "
         "nest does not have. It uses up to `threads` threads and, with the blocks that the nest has, up to "
-        "`blocks` blocks, which share the remaining iterations.\n"
+        "`blocks` blocks, which share the remaining iterations. If the nest reduces, the numbers divide the "
+        "iterations.\n"
         "for i in 0..I: for j in 0..J: S(i, j)\n->\n"
         "block-x b: thread-x t in 0..T: S(f / J, f % J)    where f = b*T + t\n"
         "A nest stays unchanged if the binding would not apply.",

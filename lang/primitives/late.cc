@@ -93,10 +93,18 @@ absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vec
   return absl::OkStatus();
 }
 
+// The lanes of a GPU's vectors: a power of two that divides the loop, and that one access moves.
+int64_t LanesOnGpu(int64_t extent, int64_t most) {
+  int64_t lanes = 1;
+  while (2 * lanes <= most && extent % (2 * lanes) == 0) lanes *= 2;
+  return lanes;
+}
+
 absl::Status VectorizeInner(Call& call) {
   Program& p = call.program();
   const int64_t limit = call.numbers(0)[0];
   if (limit < 2) return absl::OkStatus();
+  const bool gpu = call.target().gpu != nullptr;
   const bool laid_out = std::any_of(p.buffers.begin(), p.buffers.end(),
                                     [](const Buffer& buffer) { return buffer.layout.axes.count > 0; });
   for (const Id block : Blocks(p)) {
@@ -105,7 +113,7 @@ absl::Status VectorizeInner(Call& call) {
     if (CallAround(p, block) != kNone) continue;
     const int64_t width = std::max<int64_t>(2, call.target().vector_bytes / WidestResult(p, {block}));
     if (const auto transposing = AsTransposing(p, block);
-        transposing.has_value() && call.target().policies.Has(Policy::kTransposingTiles) &&
+        transposing.has_value() && !gpu && call.target().policies.Has(Policy::kTransposingTiles) &&
         CheckVectorizable(p, transposing->lanes).ok() && limit >= width &&
         VectorizeTransposing(call, *transposing, width).ok())
       continue;
@@ -123,7 +131,9 @@ absl::Status VectorizeInner(Call& call) {
     if (laid_out) {
       for (const Id b : blocks) together = Together(p, b, loop, together, vector);
     }
-    const int64_t lanes = LaneCount(extent, together, most, vector);
+    const int64_t lanes =
+        gpu ? LanesOnGpu(extent, std::min(limit, vector)) : LaneCount(extent, together, most, vector);
+    if (gpu && lanes == 1) continue;
     std::vector<Id> parts{loop};
     if (lanes < extent) {
       const absl::Status status = RunNested(call, "split", {loop}, {-1, lanes}, {}, &parts);
@@ -221,7 +231,8 @@ const Primitive kVectorizeInner{
         "Late. Vectorizes the innermost loop of every block whose accesses take small steps along it, "
         "with up to `lanes` lanes, and fewer if an iteration takes many instructions. For a block that "
         "transposes, it vectorizes the loop along which the block reads neighbours and unrolls a tile of "
-        "the other loop around it; lowering then transposes in registers.\n"
+        "the other loop around it; lowering then transposes in registers. For a GPU, the lanes are a power "
+        "of two that divides the loop and takes at most 16 bytes, and no tile is transposed.\n"
         "for j in 0..128: S\n->\n"
         "for j0 in 0..2: vectorized j1 in 0..64: S",
     .apply = VectorizeInner,

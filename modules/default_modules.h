@@ -84,10 +84,22 @@ struct PinOptions {
 };
 Space Pin(PinOptions options);
 
+// For GPUs.
+struct AutoBindOptions {                        // alternatives of the sites
+  std::vector<int64_t> vectors = {1, 2, 4, 8};  // the widest vector, in elements
+  std::vector<int64_t> threads = {32, 64, 128, 256, 512, 1024};
+  std::vector<int64_t> waves = {1, 2, 4, 8, 16, 32};   // blocks for each multiprocessor
+  std::vector<int64_t> max_unroll = {0, 16, 64, 256};  // instructions that unrolling may make
+};
+Space AutoBind(AutoBindOptions options = {});
+
 struct CpuOptions {
   int64_t dots = 1;  // 1: tile with the target's dot-product intrinsics too
 };
 Space Cpu(CpuOptions options = {});
 void CpuSpace(Schedule& s);  // the space Cpu() with default options
+
+struct CudaOptions {};
+Space Cuda(CudaOptions options = {});
 
 }  // namespace kiln

@@ -77,6 +77,8 @@ const std::vector<Row> kTable = {
     {"modules/zeros/", {"modules/", "lang/analysis/", "lang/patterns/", "lang/program/", "lang/schedule/"}, {}},
     {"modules/tiling/",
      {"modules/", "lang/index/", "lang/analysis/", "lang/patterns/", "lang/program/", "lang/schedule/"}, {}},
+    {"modules/gpu/",
+     {"modules/", "lang/analysis/", "lang/patterns/", "lang/program/", "lang/schedule/", "lang/target/"}, {}},
     {"modules/spaces/", {"modules/", "lang/patterns/", "lang/intrinsics/", "lang/schedule/"}, {}},
 
     // The rows for code that checks programs.
@@ -201,6 +203,7 @@ const std::vector<Row> kTable = {
      {"testing/", "lang/base/", "lang/program/", "lang/reference/", "lang/text/", "backends/cpu/passes/",
       "backends/codegen/", "backends/builder/"}, {"gtest/", "mlir/"}},
     {"bench/", kBelowTests, {"CLI/", "benchmark/", "nlohmann/"}},
+    {"bench/gpu/", {"bench/", "lang/**", "trace/**", "modules/**", "validator/**", "backends/**"}, {"CLI/", "nlohmann/"}},
     {"bench/versus/", {}, {"oneapi/"}},
     {"tests/", kAllOfKiln, kTestTools},
 };

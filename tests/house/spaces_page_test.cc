@@ -44,11 +44,12 @@ TEST(SpacesPage, SpacesParse) {
   }
 }
 
-TEST(SpacesPage, CpuIsAsWritten) {
+TEST(SpacesPage, DefaultSpacesAreAsWritten) {
   std::vector<std::string> shown;
   for (const std::string& text : Fenced(kPage, "kiln-space"))
     shown.push_back(absl::StrJoin(absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty()), " "));
   EXPECT_THAT(shown, testing::Contains(ExpandSpace("cpu", Target())));
+  EXPECT_THAT(shown, testing::Contains(ExpandSpace("cuda", Target())));
 }
 
 TEST(SpacesPage, ModulesAreThoseThatAreRegistered) {

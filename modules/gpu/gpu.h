@@ -1,0 +1,46 @@
+// What modules for GPUs share: tiles that a GPU holds, operands in shared memory, epilogues.
+//
+//   const ThreadTiles tiles = SampleThreadTiles(s, block, 2);
+//   const Block copy = StageOperand(s, block, 0, tiles.step);
+//   FoldConsumers(s, s.AccumulateAt(block, tiles.block, "register"));
+//
+// All are called on a schedule that is ok; a step that does not apply makes it inert.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "lang/schedule/schedule.h"
+
+namespace kiln {
+
+// The tile of one spatial loop: how many times a thread's part lies apart (virtual threads), threads, and
+// adjacent elements of a thread.
+struct ThreadTile {
+  Value apart, threads, elements;
+};
+
+struct ThreadTiles {
+  Loop block;                                       // on block-x; its iterations are tiles
+  Loop step;                                        // serial: slices of the reduction
+  Loop thread;                                      // on thread-x
+  std::vector<std::optional<ThreadTile>> of_iters;  // by spatial iter; none for a loop of one iteration
+};
+
+// Cuts the loops of an unscheduled reduction into tiles whose threads, accumulators and, with `copies` copies
+// of a slice of the operands, shared memory a block of the target has. Orders them: block, step, thread, the
+// loops of a slice, the elements of a thread (unrolled).
+ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies);
+
+// Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block.
+// That is the block that makes the operand if it only copies or pads and nothing else reads it, else a new one.
+Block StageOperand(Schedule& s, Block block, int operand, Loop step);
+
+// Lets a block that combines accumulators store what its elementwise consumers compute, in their place.
+void FoldConsumers(Schedule& s, Block combine);
+
+// Cuts a reduction into up to `most` chunks with partial results of their own, which another block combines. The
+// loop of the chunks comes first.
+void SplitReduction(Schedule& s, Block block, int64_t most);
+
+}  // namespace kiln

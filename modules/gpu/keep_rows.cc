@@ -1,0 +1,112 @@
+// Keep-Rows: computes rows that are first reduced and then read again, such as a softmax or a norm, in one kernel.
+//
+//   for i: for k: S[i] sum= X[i, k];  for i: for j: Y[i, j] = f(X[i, j], S[i])
+//   ->
+//   block-x i: { thread-x t: X.r = X[i, ..];  thread-x t: S[i] sum= X.r;  thread-x t: Y[i, ..] = f(X.r, S[i]) }
+//
+// A block of threads computes a row. Each thread keeps its elements of the row in registers; or, for long rows,
+// loads and computes them again. Applies to: unscheduled blocks that store rows from reductions of these rows,
+// with the blocks between them. Structure:
+//   rows = no | again | registers (up to 64 elements a thread)
+// One site: the threads of a row.
+#include <algorithm>
+
+#include "absl/algorithm/container.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "modules/gpu/rows.h"
+#include "modules/module.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kMostKept = 64;  // elements of a row in the registers of a thread
+
+// Elements that a thread moves at once: up to 16 bytes, if they divide the row.
+int64_t VectorOf(const Program& p, Id block, int64_t columns) {
+  int64_t vector = 16 / SizeOf(p.buffers[WrittenBuffers(p, block)[0]].dtype);
+  while (vector > 1 && columns % vector != 0) vector /= 2;
+  return std::max<int64_t>(1, vector);
+}
+
+// The numbers of threads among which a row of so many vectors may be kept.
+std::vector<int64_t> ThreadsThatKeep(int64_t vectors, int64_t vector, int64_t limit) {
+  std::vector<int64_t> threads;
+  for (int64_t n = 1; n <= std::min(limit, vectors); ++n)
+    if (vectors % n == 0 && vectors / n * vector <= kMostKept) threads.push_back(n);
+  return threads;
+}
+
+struct Rows {
+  Loop row;
+  Value threads;
+  int64_t vector;
+  bool keep;
+};
+
+// Spreads the columns of a block over the threads of a row.
+void SpreadColumns(Schedule& s, Block block, RowMember::Kind kind, const Rows& rows) {
+  const std::vector<Loop> parts =
+      s.Split(s.GetLoops(block).back(), std::vector<Factor>{kAuto, rows.threads, rows.vector});
+  s.Reorder({parts[1], parts[0], parts[2]});
+  if (kind == RowMember::kReduction) s.AccumulateAt(block, parts[1], "register");
+  s.Bind(parts[1], LoopKind::kThreadX);
+  if (rows.keep) s.Unroll(parts[0]);
+  s.Unroll(parts[2]);
+}
+
+}  // namespace
+
+void KeepRows(Schedule& s, Block block) {
+  if (!s.ok() || s.target().gpu == nullptr) return;
+  const auto nest = FindRowNest(s.program(), s.node(block));
+  if (s.Skip(nest.status())) return;
+  const int64_t vector = VectorOf(s.program(), s.node(block), nest->columns),
+                vectors = nest->columns / vector, limit = s.target().gpu->threads_per_block;
+  const std::vector<int64_t> keeping = ThreadsThatKeep(vectors, vector, limit);
+  std::vector<std::string> ways = {"no", "again"};
+  if (!keeping.empty()) ways.emplace_back("registers");
+  const int way = s.Choose("rows", ways);
+  if (way == 0) return;
+  Rows rows{{}, {}, vector, way == 2};
+  std::vector<std::pair<Block, RowMember::Kind>> members;
+  for (const RowMember& member : nest->members) {
+    const bool last = &member == &nest->members.back();
+    const Block handle = last ? block : s.GetBlock(member.name);
+    if (!last && !rows.keep && member.kind == RowMember::kRow && s.ok() &&
+        CheckComputeInline(s.program(), s.node(handle)).ok()) {
+      s.ComputeInline(handle);
+    } else {
+      members.emplace_back(handle, member.kind);
+    }
+  }
+  std::vector<Loop> loops = s.GetLoops(block);
+  const Loop columns = loops.back();
+  loops.pop_back();
+  rows.row = loops.size() > 1 ? s.Fuse(loops) : loops.empty() ? s.AddUnitLoop(columns) : loops[0];
+  for (size_t m = members.size() - 1; m-- > 0;) s.ComputeAt(members[m].first, rows.row);
+  for (size_t m = 0; m + 1 < members.size(); ++m)
+    s.SetScope(members[m].first, members[m].second == RowMember::kRow ? "register" : "shared");
+  if (rows.keep) {
+    for (const Id buffer : nest->shared_rows) {
+      if (!s.ok()) return;
+      const auto reader =
+          absl::c_find_if(members, [&](auto& m) { return Reads(s.program(), s.node(m.first), buffer); });
+      const std::vector<Id> operands = ReadBuffers(s.program(), s.node(reader->first));
+      const Block copy = s.CacheReadForAll(
+          reader->first, static_cast<int>(absl::c_find(operands, buffer) - operands.begin()), "register");
+      s.ComputeAt(copy, rows.row);
+      members.insert(members.begin(), {copy, RowMember::kRow});
+    }
+  }
+  rows.threads =
+      rows.keep ? s.SampleCategorical(keeping, {}, "threads")
+                : s.SampleCategoricalUpTo(std::min(limit, vectors), {32, 64, 128, 256, 512, 1024}, "threads");
+  for (const auto& [member, kind] : members)
+    if (kind != RowMember::kValue) SpreadColumns(s, member, kind, rows);
+  s.Bind(rows.row, LoopKind::kBlockX);
+}
+
+KILN_MODULE("keep-rows", KeepRows);
+
+}  // namespace kiln

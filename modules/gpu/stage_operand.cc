@@ -1,0 +1,43 @@
+#include <algorithm>
+
+#include "lang/analysis/cost.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/placement.h"
+#include "modules/gpu/gpu.h"
+#include "modules/unscheduled.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kCopies = 4;  // instructions of a copy, with a test of bounds
+
+// True if the block makes the buffer by copying, for this reader alone.
+bool OnlyCopies(const Program& p, Id producer, Id reader, Id buffer, const Target& target) {
+  return p.buffers[buffer].role == Role::kTemporary && p.block(producer).monoid == kNone &&
+         Writers(p, buffer).size() == 1 && WrittenBuffers(p, producer).size() == 1 &&
+         Consumers(p, producer) == std::vector<Id>{reader} && CheckUnscheduled(p, producer).ok() &&
+         Gathers(p, producer).empty() && Instructions(p, producer, target.costs) <= kCopies;
+}
+
+}  // namespace
+
+Block StageOperand(Schedule& s, Block block, int operand, Loop step) {
+  if (!s.ok()) return {};
+  const Program& p = s.program();
+  const Id node = s.node(block), buffer = ReadBuffers(p, node)[operand];
+  const std::vector<Id> producers = Producers(p, node);
+  const auto made = std::find_if(producers.begin(), producers.end(),
+                                 [&](Id producer) { return Writes(p, producer, buffer); });
+  if (made == producers.end() || !OnlyCopies(p, *made, node, buffer, s.target()) ||
+      !CheckComputeAt(p, *made, s.node(step)).ok()) {
+    const Block copy = s.CacheRead(block, operand, "shared");
+    s.ComputeAt(copy, step);
+    return copy;
+  }
+  const Block copy = s.GetProducers(block)[made - producers.begin()];
+  s.ComputeAt(copy, step);
+  s.SetScope(copy, "shared");
+  return copy;
+}
+
+}  // namespace kiln

@@ -1,0 +1,198 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/access.h"
+#include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "modules/gpu/gpu.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kApart = 4;          // largest number of parts of a thread that lie apart
+constexpr int64_t kSlice = 64;         // longest slice of a reduction
+constexpr int64_t kOtherBytes = 2048;  // of shared memory: alignment, sums that threads exchange
+constexpr int64_t kRows = 16;          // most rows of tiles that neighbouring blocks compute together
+
+// How an operand moves along the loops around a block.
+struct Operand {
+  std::vector<int64_t>
+      strides;        // by loop: a range of n iterations reads at most n * stride as much; 0: as much
+  int64_t bytes = 4;  // of an element
+};
+
+std::vector<Operand> OperandsOf(const Program& p, Id block) {
+  const std::vector<Id> around = LoopsAround(p, block), loads = Loads(p, block);
+  const std::vector<Indices> reads = ReadIndices(p, block);
+  const Bindings bindings = ResolveBindings(p, block);
+  std::vector<Operand> operands;
+  for (const Id buffer : ReadBuffers(p, block)) {
+    Operand operand{std::vector<int64_t>(around.size(), 0), SizeOf(p.buffers[buffer].dtype)};
+    const std::vector<Id> own = LoadsOf(p, block, buffer);
+    for (size_t r = 0; r < loads.size(); ++r) {
+      if (std::find(own.begin(), own.end(), loads[r]) == own.end()) continue;
+      for (const IndexSum& index : reads[r]) {
+        for (const IndexSplit& split : index.splits) {
+          for (const Id loop : LoopsAlong(bindings, IndexSum{0, {split}})) {
+            int64_t& stride = operand.strides[std::find(around.begin(), around.end(), loop) - around.begin()];
+            stride = std::max<int64_t>(stride, 1) * std::max<int64_t>(1, std::abs(split.scale));
+          }
+        }
+      }
+    }
+    operands.push_back(std::move(operand));
+  }
+  return operands;
+}
+
+// Draws tiles, innermost loop first. Keeps what is left of each resource.
+class Sampler {
+ public:
+  Sampler(Schedule& s, Block block, int64_t copies)
+      : s_(s), block_(block), copies_(copies), operands_(OperandsOf(s.program(), s.node(block))) {
+    const Program& p = s.program();
+    const Gpu& gpu = *s.target().gpu;
+    const int64_t words =
+        std::max<int64_t>(4, SizeOf(p.buffers[WrittenBuffers(p, s.node(block))[0]].dtype)) / 4;
+    const Value most = s.SampleCategoricalUpTo(gpu.threads_per_block, {64, 128, 256, 512, 1024}, "threads");
+    threads_ = most;
+    sums_ = s.Minimum({gpu.accumulators / words, s.Divide(gpu.registers_per_sm / 2 / words, most)});
+    for (const Operand& operand : operands_) {
+      room_.push_back(SharedBytes() / (operand.bytes * static_cast<int64_t>(operands_.size())));
+      needs_.push_back({operand.bytes});
+    }
+  }
+
+  // Returns the parts of a spatial loop: of the blocks, apart, threads, elements.
+  std::vector<Loop> Spatial(Loop loop, size_t position, ThreadTile& tile) {
+    std::vector<Factor> rooms;
+    for (size_t o = 0; o < operands_.size(); ++o) {
+      const int64_t stride = operands_[o].strides[position];
+      if (stride > 0) rooms.push_back(stride > 1 ? Factor(s_.Divide(room_[o], stride)) : room_[o]);
+    }
+    Schedule::TileOptions options{
+        .parts = 4, .innermost = 0, .most = {0, sums_}, .each = {0, threads_, apart_}};
+    if (!rooms.empty()) options.most.push_back(rooms.size() > 1 ? Factor(s_.Minimum(rooms)) : rooms[0]);
+    const Value drawn = s_.SamplePerfectTile(loop, options, absl::StrCat("S", position));
+    tile = {s_.Part(drawn, 2), s_.Part(drawn, 1), s_.Part(drawn, 3)};
+    threads_ = s_.Divide(threads_, tile.threads);
+    apart_ = s_.Divide(apart_, tile.apart);
+    sums_ = s_.Divide(sums_, s_.Multiply({tile.apart, tile.elements}));
+    const Value whole = s_.Multiply({tile.apart, tile.threads, tile.elements});
+    for (size_t o = 0; o < operands_.size(); ++o) {
+      const int64_t stride = operands_[o].strides[position];
+      if (stride == 0) continue;
+      const Value more = stride > 1 ? s_.Multiply({whole, stride}) : whole;
+      room_[o] = s_.Divide(room_[o], more);
+      needs_[o].emplace_back(more);
+    }
+    return s_.Split(loop, {kAuto, tile.apart, tile.threads, tile.elements});
+  }
+
+  // Returns the parts of a reduction loop: steps, and what one step sums. Call it after Spatial.
+  std::vector<Loop> Reduction(Loop loop, size_t position) {
+    if (!slice_.has_value()) {
+      std::vector<Factor> bytes;
+      for (const auto& needs : needs_) bytes.emplace_back(s_.Multiply(needs));
+      slice_ = s_.Minimum({kSlice, s_.Divide(SharedBytes(), s_.Add(bytes))});
+    }
+    int64_t stride = 1;
+    for (const Operand& operand : operands_) stride = std::max(stride, operand.strides[position]);
+    const Value most = stride > 1 ? s_.Divide(*slice_, stride) : *slice_;
+    const Value drawn =
+        s_.SamplePerfectTile(loop, {.parts = 2, .innermost = 0, .most = {most}}, absl::StrCat("R", position));
+    slice_ = s_.Divide(*slice_, s_.Part(drawn, -1));
+    return s_.Split(loop, {drawn});
+  }
+
+ private:
+  int64_t SharedBytes() const { return (s_.target().gpu->shared_per_block - kOtherBytes) / copies_; }
+
+  Schedule& s_;
+  const Block block_;
+  const int64_t copies_;
+  const std::vector<Operand> operands_;
+  Factor threads_ = 1, apart_ = kApart, sums_ = 1;
+  std::vector<Factor> room_;                // elements that a tile may need, by operand
+  std::vector<std::vector<Factor>> needs_;  // factors of the bytes that it needs, by operand
+  std::optional<Value> slice_;
+};
+
+// The order of the blocks of the launch: groups of up to kRows rows of tiles, column by column.
+Loop RasterOf(Schedule& s, std::vector<Loop> blocks) {
+  if (blocks.size() < 2) return blocks.empty() ? Loop{} : blocks[0];
+  const Loop rows = blocks[blocks.size() - 2], columns = blocks.back();
+  const Value group = s.SamplePerfectTile(rows, {.parts = 2, .innermost = kRows}, "raster");
+  const std::vector<Loop> parts = s.Split(rows, {group});
+  s.Reorder({parts[0], columns, parts[1]});
+  blocks.resize(blocks.size() - 2);
+  blocks.insert(blocks.end(), {parts[0], columns, parts[1]});
+  return s.Fuse(blocks);
+}
+
+Loop FuseAll(Schedule& s, const std::vector<Loop>& loops) {
+  return loops.size() > 1 ? s.Fuse(loops) : loops.empty() ? Loop{} : loops[0];
+}
+
+// For each spatial iter of a block, in order: the position of its loop. An unscheduled iter has one loop.
+std::vector<size_t> SpatialLoops(const Program& p, Id block) {
+  const std::vector<Id> around = LoopsAround(p, block);
+  const Bindings bindings = ResolveBindings(p, block);
+  const auto iters = p.Iters(p.block(block).iters);
+  std::vector<size_t> positions;
+  for (int i = 0; i < std::ssize(iters); ++i) {
+    if (iters[i].kind != IterKind::kSpatial) continue;
+    const std::vector<Id> along = LoopsAlong(bindings, IndexSum::Of(Source::Iter(i)));
+    positions.push_back(along.empty() ? around.size()
+                                      : std::find(around.begin(), around.end(), along[0]) - around.begin());
+  }
+  return positions;
+}
+
+}  // namespace
+
+ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies) {
+  if (!s.ok()) return {};
+  const Program& p = s.program();
+  const std::vector<bool> reduces = Feeds(p, s.node(block), IterKind::kReduction);
+  const std::vector<Loop> loops = s.GetLoops(block);
+  const std::vector<size_t> of_iters = SpatialLoops(p, s.node(block));
+  ThreadTiles tiles;
+  tiles.of_iters.resize(of_iters.size());
+  Sampler sampler(s, block, copies);
+  std::vector<Loop> blocks, steps, threads, slice, apart, elements;
+  const auto fixed = [&](Loop loop) { return p.loop(s.node(loop)).tainted || s.ExtentOf(loop) == 1; };
+  for (size_t i = loops.size(); i-- > 0;) {
+    if (reduces[i]) continue;
+    if (fixed(loops[i])) {
+      blocks.insert(blocks.begin(), loops[i]);
+      continue;
+    }
+    ThreadTile tile;
+    const std::vector<Loop> parts = sampler.Spatial(loops[i], i, tile);
+    for (size_t iter = 0; iter < of_iters.size(); ++iter)
+      if (of_iters[iter] == i) tiles.of_iters[iter] = tile;
+    blocks.insert(blocks.begin(), parts[0]);
+    apart.insert(apart.begin(), parts[1]);
+    threads.insert(threads.begin(), parts[2]);
+    elements.insert(elements.begin(), parts[3]);
+  }
+  for (size_t i = loops.size(); i-- > 0;) {
+    if (!reduces[i]) continue;
+    const std::vector<Loop> parts = sampler.Reduction(loops[i], i);
+    steps.insert(steps.begin(), parts[0]);
+    slice.insert(slice.begin(), parts[1]);
+  }
+  std::vector<Loop> order;
+  for (const auto* level : {&blocks, &steps, &threads, &slice, &apart, &elements})
+    order.insert(order.end(), level->begin(), level->end());
+  s.Reorder(order);
+  tiles.block = RasterOf(s, blocks);
+  tiles.step = FuseAll(s, steps);
+  tiles.thread = FuseAll(s, threads);
+  for (const auto* level : {&apart, &elements})
+    for (const Loop loop : *level) s.Unroll(loop);
+  return tiles;
+}
+
+}  // namespace kiln

@@ -1,0 +1,17 @@
+// Cuda: the default space of GPUs. It inlines cheap blocks, then binds what is left to blocks and threads.
+#include "modules/default_modules.h"
+
+namespace kiln {
+
+std::string CudaText(const Target&, const CudaOptions&) {
+  return "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline ordered=0) | "
+         "each-block(auto-inline ordered=0 | keep-rows | cross-thread-reduction | tile-for-threads) | auto-bind";
+}
+
+Space Cuda(CudaOptions options) {
+  return internal::SpaceOfText([options](const Target& target) { return CudaText(target, options); });
+}
+
+KILN_MODULE("cuda", CudaText);
+
+}  // namespace kiln

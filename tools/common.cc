@@ -145,7 +145,8 @@ CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& 
 
 void AddFeatures(CLI::App& command, std::string* features) {
   command
-      .add_option("--features", *features, "What the model sees: ansor, context-relation or configuration")
+      .add_option("--features", *features,
+                  "What the model sees: ansor (gpu for a GPU), context-relation or configuration")
       ->check(CLI::IsMember(api::FeatureNames()))
       ->capture_default_str();
 }

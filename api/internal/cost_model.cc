@@ -28,10 +28,10 @@ absl::StatusOr<FeatureKind> FeaturesNamed(const std::string& name) {
   return Mistake(absl::InvalidArgumentError(UnknownName("features", name, FeatureKindNames())));
 }
 
-absl::Status UseCostModel(const TuneSettings& settings, TuneOptions* tuning) {
+absl::Status UseCostModel(const TuneSettings& settings, const Target& target, TuneOptions* tuning) {
   const absl::StatusOr<FeatureKind> features = FeaturesNamed(settings.features);
   if (!features.ok()) return features.status();
-  CostModelOptions options{.features = *features, .seed = tuning->seed};
+  CostModelOptions options{.features = KindFor(target, *features), .seed = tuning->seed};
   if (!settings.transfer.empty()) {
     auto global = ReadGlobalModel(settings.transfer, options.features);
     if (!global.ok()) return global.status();

@@ -20,6 +20,6 @@ absl::StatusOr<FeatureKind> FeaturesNamed(const std::string& name);
 
 // Sets the model and the features of a run; its seed must be set already. Settings that do not fit together
 // are a Mistake. Returns kInvalidArgument if a file is not a model.
-absl::Status UseCostModel(const TuneSettings& settings, TuneOptions* tuning);
+absl::Status UseCostModel(const TuneSettings& settings, const Target& target, TuneOptions* tuning);
 
 }  // namespace kiln::api

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "absl/strings/str_cat.h"
-#include "search/features/columns.h"
+#include "search/features/kinds.h"
 
 namespace kiln {
 namespace {
@@ -12,23 +12,23 @@ constexpr char kSaved[] = "kiln.roofline v1";
 
 }  // namespace
 
-double AnalyticScore(absl::Span<const float> rows) {
-  return rows.empty() ? 0 : -std::numbers::ln2 * rows[kRooflineProgram];
+double AnalyticScore(absl::Span<const float> rows, FeatureKind kind) {
+  return rows.empty() ? 0 : -std::numbers::ln2 * rows[CyclesColumn(kind).value()];
 }
 
 absl::StatusOr<std::vector<double>> AnalyticModel::Predict(const FeatureBatch& programs) const {
-  if (absl::Status s = CheckFeatures(programs, kFeatureDim); !s.ok()) return s;
+  const int dim = FeatureDim(kind_);
+  if (absl::Status s = CheckFeatures(programs, dim); !s.ok()) return s;
   std::vector<double> scores;
   for (int p = 0; p < programs.programs(); ++p) {
-    const size_t begin = size_t(programs.first_row[p]) * kFeatureDim,
-                 end = size_t(programs.first_row[p + 1]) * kFeatureDim;
-    scores.push_back(AnalyticScore(absl::MakeConstSpan(programs.values).subspan(begin, end - begin)));
+    const size_t begin = size_t(programs.first_row[p]) * dim, end = size_t(programs.first_row[p + 1]) * dim;
+    scores.push_back(AnalyticScore(absl::MakeConstSpan(programs.values).subspan(begin, end - begin), kind_));
   }
   return scores;
 }
 
 absl::Status AnalyticModel::Update(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels) {
-  if (absl::Status s = CheckFeatures(programs, kFeatureDim); !s.ok()) return s;
+  if (absl::Status s = CheckFeatures(programs, FeatureDim(kind_)); !s.ok()) return s;
   return CheckLabels(programs, labels);
 }
 

@@ -1,25 +1,31 @@
 // Guesses without any measurement how fast a program is, from the cycles of the roofline
-// (search/features/features.h).
+// (search/features/features.h), or of that for GPUs (search/features/gpu_roofline.h).
 #pragma once
 
 #include "absl/types/span.h"
 #include "search/cost/cost_model.h"
+#include "search/features/kinds.h"
 
 namespace kiln {
 
 // Returns the negative logarithm of a program's cycles: its log throughput up to a constant of the machine.
-// Each row has FeatureDim() numbers. Pure; any thread.
-double AnalyticScore(absl::Span<const float> rows);
+// Each row has FeatureDim(kind) numbers, and the kind has a CyclesColumn. Pure; any thread.
+double AnalyticScore(absl::Span<const float> rows, FeatureKind kind = FeatureKind::kAnsor);
 
 // The analytic score as a cost model. It is informed from the start. Update checks its input and learns
 // nothing.
 class AnalyticModel final : public CostModel {
  public:
+  // The kind must have a CyclesColumn.
+  explicit AnalyticModel(FeatureKind kind = FeatureKind::kAnsor) : kind_(kind) {}
   absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override;
   bool Informed() const override { return true; }
   absl::Status Update(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels) override;
   absl::StatusOr<std::string> Save() const override;  // "kiln.roofline v1"
   absl::Status Load(absl::string_view bytes) override;
+
+ private:
+  const FeatureKind kind_;
 };
 
 }  // namespace kiln

@@ -19,8 +19,8 @@ using Made = absl::StatusOr<std::unique_ptr<CostModel>>;
 // `on_roofline` and the features have it.
 Made Trees(const CostModelOptions& options, XgboostOptions how, bool on_roofline = true) {
   how.base = options.global;
-  if (how.base == nullptr && on_roofline && options.features == FeatureKind::kAnsor)
-    how.base = std::make_shared<AnalyticModel>();
+  if (how.base == nullptr && on_roofline && CyclesColumn(options.features))
+    how.base = std::make_shared<AnalyticModel>(options.features);
   how.residual = how.residual || options.global != nullptr;
   return MakeXgboostModel(FeatureDim(options.features), how);
 }
@@ -36,7 +36,7 @@ struct Row {
   const char* doc;
   Made (*make)(const Options&);
   bool may_stand_on_global = false;
-  bool needs_ansor = false;  // the model reads only the features `ansor`
+  bool needs_cycles = false;  // the features must have a CyclesColumn
 };
 
 // All cost models, the default first.
@@ -53,7 +53,7 @@ const Row kModels[] = {
     {"ensemble", "five sets of boosted trees: scores are the mean, doubt is the disagreement", Ensemble,
      true},
     {"roofline", "the analytic model alone; learns nothing",
-     [](const Options&) -> Made { return std::make_unique<AnalyticModel>(); }, false, true},
+     [](const Options& o) -> Made { return std::make_unique<AnalyticModel>(o.features); }, false, true},
     {"random", "random scores: a baseline",
      [](const Options& o) -> Made { return std::make_unique<RandomModel>(o.seed); }},
 };
@@ -85,9 +85,9 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
   if (options.global != nullptr && !row->may_stand_on_global)
     return absl::InvalidArgumentError(
         absl::StrCat("the cost model '", name, "' cannot stand on a global model"));
-  if (row->needs_ansor && options.features != FeatureKind::kAnsor) {
+  if (row->needs_cycles && !CyclesColumn(options.features)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("the cost model '", name, "' reads the features 'ansor', not '",
+        absl::StrCat("the cost model '", name, "' reads the features 'ansor' or 'gpu', not '",
                      FeatureKindNames()[static_cast<int>(options.features)], "'"));
   }
   return row->make(options);

@@ -1,7 +1,7 @@
 // Makes cost models by name, with the features that they see. No other place makes them. models.cc has the
 // names and what each is.
 //
-// The roofline needs the features `ansor`. Models on other features start with equal scores.
+// The roofline needs the features `ansor` or `gpu`. Models on other features start with equal scores.
 //
 // Transfer: a global model, trained on the records of other tasks (GlobalModel), scores programs before
 // anything is measured. The local trees then learn its error. Only models of trees can have such a base.

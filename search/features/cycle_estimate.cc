@@ -9,7 +9,9 @@
 
 namespace kiln {
 
-CycleEstimate::CycleEstimate(const Target& target) : target_(target), row_(kFeatureDim) {}
+CycleEstimate::CycleEstimate(const Target& target) : target_(target), row_(kFeatureDim) {
+  if (target.gpu != nullptr) gpu_.emplace(*target.gpu);
+}
 
 RowWork CycleEstimate::WorkOf(const LoopNestSummary& nests, const NestBlock& block) const {
   const CostTable& costs = target_.costs;
@@ -31,6 +33,7 @@ RowWork CycleEstimate::WorkOf(const LoopNestSummary& nests, const NestBlock& blo
 }
 
 double CycleEstimate::Cycles(const LoopNestSummary& nests) {
+  if (gpu_.has_value()) return gpu_->Cycles(nests);
   footprints_.Read(nests);
   double cycles = 0;
   for (size_t b = 0; b < nests.blocks().size(); ++b) {

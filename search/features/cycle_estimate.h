@@ -9,9 +9,11 @@
 //   double cycles = estimate.Cycles(nests);      // after nests.Read(program)
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "search/features/footprint.h"
+#include "search/features/gpu_roofline.h"
 #include "search/features/roofline.h"
 
 namespace kiln {
@@ -29,6 +31,7 @@ class CycleEstimate {
   const Target target_;
   Footprints footprints_;
   std::vector<float> row_;
+  std::optional<GpuRoofline> gpu_;  // for GPUs, the estimate
 };
 
 }  // namespace kiln

@@ -55,6 +55,7 @@ class GpuRoofline {
   double Cycles(const LoopNestSummary& nests, absl::Span<const CompiledKernel> compiled = {});
 
   // What the last call of Cycles found, by kernel.
+  const Gpu& gpu() const { return gpu_; }
   const GpuWork& work() const { return work_; }
   const std::vector<KernelCycles>& kernels() const { return kernels_; }
 

@@ -39,7 +39,7 @@ double GpuTraffic::L2Bytes(const GpuWork& work, const GpuStatement& statement, d
   double bytes = 0;
   for (int32_t a = block.accesses.begin; a < block.accesses.begin + block.accesses.count; ++a) {
     const NestAccess& access = nests.accesses()[a];
-    const double requested = work.Sectors(a) * kSector;
+    const double requested = work.accesses()[a].sectors * kSector;
     if (requested == 0) continue;
     if (access.writes || level > block.depth) {
       bytes += requested;

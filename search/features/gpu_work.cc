@@ -42,7 +42,7 @@ void GpuWork::Read(const LoopNestSummary& nests, const Gpu& gpu) {
   gpu_ = &gpu;
   statements_.clear();
   kernels_.clear();
-  sectors_.assign(nests.accesses().size(), 0);
+  accesses_.assign(nests.accesses().size(), {});
   const Program& p = nests.program();
   for (Id nest = p.nodes[kRoot].first; nest != kNone; nest = p.nodes[nest].next) AddKernel(nest);
 }
@@ -106,7 +106,9 @@ int GpuWork::LineDepth(const NestBlock& block) const {
 void GpuWork::AddStatement(int32_t number) {
   const NestBlock& block = nests_->blocks()[number];
   const Threads& threads = kernels_.back().threads;
-  GpuStatement s{.block = number, .kernel = static_cast<int32_t>(kernels_.size()) - 1};
+  GpuStatement s;
+  s.block = number;
+  s.kernel = static_cast<int32_t>(kernels_.size()) - 1;
   double extents[3] = {1, 1, 1};
   for (const int32_t loop : nests_->path(block)) {
     const NestLoop& l = nests_->loops()[loop];
@@ -153,13 +155,14 @@ void GpuWork::AddOperations(const NestBlock& block, GpuStatement& s) {
     s.instructions = s.instances / static_cast<double>(call.family->m * call.family->n * call.family->k);
     return;
   }
-  const Operations operations = CountOperations(*nests_, block);
+  s.operations = CountOperations(*nests_, block);
   double simple = 0;
   for (const Column c : {kFloatAdd, kFloatMul, kFloatFma, kFloatCompare, kFloatOther, kIntAdd, kIntMul,
                          kIntCompare, kIntOther, kSelects, kCasts})
-    simple += operations.counts[c];
-  simple += 2 * operations.counts[kWithins] + kCosts.special_instructions * operations.counts[kFloatSpecial] +
-            kCosts.divide_instructions * (operations.counts[kFloatDiv] + operations.counts[kIntDiv]);
+    simple += s.operations.counts[c];
+  simple += 2 * s.operations.counts[kWithins] +
+            kCosts.special_instructions * s.operations.counts[kFloatSpecial] +
+            kCosts.divide_instructions * (s.operations.counts[kFloatDiv] + s.operations.counts[kIntDiv]);
   const double by_warps = s.instances / s.threads * s.warps;  // instances of each lane, over all warps
   const Id dest = accesses.empty() ? kNone : accesses[accesses.size() - 1].buffer;
   const bool doubles = dest != kNone && p.buffers[dest].dtype == DType::kF64;
@@ -220,16 +223,20 @@ void GpuWork::AddAccesses(const NestBlock& block, GpuStatement& s) {
     const double requests = repeats * pieces * s.warps * share;
     if (access.reads) s.line_registers += in_line * pieces * share * std::ceil(width / kRegisterBytes);
     s.instructions += requests;
+    GpuAccess& counts = accesses_[a];
+    counts.requests = requests;
+    counts.width = width;
     if (buffer.scope.storage == Storage::kShared) {
       s.shared_requests += requests;
-      s.shared_cycles += requests * request.BankCycles();
+      counts.cycles = requests * request.BankCycles();
+      s.shared_cycles += counts.cycles;
       continue;
     }
-    sectors_[a] = requests * request.Sectors();
+    counts.sectors = requests * request.Sectors();
     s.global_requests += requests;
-    s.global_sectors += sectors_[a];
+    s.global_sectors += counts.sectors;
     s.least_sectors +=
-        std::min(sectors_[a], requests * std::ceil(request.lanes * width / double{kSectorBytes}));
+        std::min(counts.sectors, requests * std::ceil(request.lanes * width / double{kSectorBytes}));
   }
   s.line_registers = std::min(s.line_registers, kCosts.most_line_registers);
 }

@@ -14,8 +14,17 @@
 #include "lang/analysis/loop_nest_summary.h"
 #include "lang/target/gpu.h"
 #include "search/features/gpu_access.h"
+#include "search/features/operations.h"
 
 namespace kiln {
+
+// An access as a thread block makes it. Nothing for buffers in registers.
+struct GpuAccess {
+  double requests = 0;  // of warps
+  double sectors = 0;   // of 32 bytes, by all requests to memory outside of the SM
+  double cycles = 0;    // of all requests to shared memory
+  double width = 0;     // bytes of a lane in a request
+};
 
 // Counts are those of a thread block, if nothing else is said.
 struct GpuStatement {
@@ -26,6 +35,7 @@ struct GpuStatement {
   double steps = 1;  // straight lines that a thread runs one after the other
   double line = 1;   // instances in a straight line: unrolled loops and vectors
 
+  Operations operations;  // of an instance
   // Operations, with the idle lanes of warps that run.
   double fma_f64 = 0, fma_f32 = 0;  // on scalar units; other floating point operations count as one
   double matrix_cycles = 0;         // of the SM's matrix units
@@ -61,9 +71,8 @@ class GpuWork {
   const std::vector<GpuKernel>& kernels() const { return kernels_; }
 
   const LoopNestSummary& nests() const { return *nests_; }
-  // The sectors of an access in a thread block; its position is that in LoopNestSummary::accesses(). 0 if it
-  // uses shared memory or registers.
-  double Sectors(int32_t access) const { return sectors_[access]; }
+  // By their positions in LoopNestSummary::accesses().
+  const std::vector<GpuAccess>& accesses() const { return accesses_; }
   // True for memory outside of the SM: buffers in global memory and on the stack.
   bool IsInMemory(Id buffer) const;
 
@@ -84,7 +93,7 @@ class GpuWork {
   const Gpu* gpu_ = nullptr;
   std::vector<GpuStatement> statements_;
   std::vector<GpuKernel> kernels_;
-  std::vector<double> sectors_;
+  std::vector<GpuAccess> accesses_;
 };
 
 }  // namespace kiln

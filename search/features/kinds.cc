@@ -5,14 +5,16 @@
 #include "search/features/columns.h"
 #include "search/features/configuration.h"
 #include "search/features/context.h"
+#include "search/features/gpu_features.h"
 
 namespace kiln {
 
 static_assert(kFeatureDim != kContextDim && kContextDim != kConfigurationDim &&
-              kFeatureDim != kConfigurationDim);
+              kFeatureDim != kConfigurationDim && kGpuFeatureDim < std::min(kFeatureDim, kContextDim));
 
 const std::vector<std::string>& FeatureKindNames() {
-  static const auto& names = *new std::vector<std::string>{"ansor", "context-relation", "configuration"};
+  static const auto& names =
+      *new std::vector<std::string>{"ansor", "context-relation", "configuration", "gpu"};
   return names;
 }
 
@@ -31,12 +33,34 @@ int FeatureDim(FeatureKind kind) {
       return kContextDim;
     case FeatureKind::kConfiguration:
       return kConfigurationDim;
+    case FeatureKind::kGpu:
+      return kGpuFeatureDim;
   }
   return 0;
 }
 
+FeatureKind KindFor(const Target& target, FeatureKind kind) {
+  if (kind != FeatureKind::kAnsor && kind != FeatureKind::kGpu) return kind;
+  return target.gpu != nullptr ? FeatureKind::kGpu : FeatureKind::kAnsor;
+}
+
+std::optional<int> CyclesColumn(FeatureKind kind) {
+  if (kind == FeatureKind::kAnsor) return kRooflineProgram;
+  if (kind == FeatureKind::kGpu) return kGpuProgramCycles;
+  return std::nullopt;
+}
+
+KindExtractor::KindExtractor(const Target& target, FeatureKind kind)
+    : kind_(KindFor(target, kind)), ansor_(target) {
+  if (kind_ == FeatureKind::kGpu) gpu_.emplace(*target.gpu);
+}
+
 void KindExtractor::Extract(const LoopNestSummary& nests, const Replayed& replayed, FeatureSet& features) {
   if (kind_ == FeatureKind::kAnsor) return ansor_.Extract(nests, features);
+  if (kind_ == FeatureKind::kGpu) {
+    gpu_->Cycles(nests);
+    return FillGpuFeatures(*gpu_, features);
+  }
   features.dim = FeatureDim(kind_);
   features.values.clear();
   if (kind_ == FeatureKind::kConfiguration) {

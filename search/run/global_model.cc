@@ -43,6 +43,10 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
     if (record.flags.race) continue;
     const int task = numbers.at({record.workload, record.target, record.flags.caches()});
     const auto& [program, target] = tasks[task];
+    if (KindFor(target, features) != features) {
+      ++global.left_out;
+      continue;
+    }
     const absl::StatusOr<Trace> trace = ParseTrace(record.trace);
     const auto replayed = trace.ok() ? Replay(*trace, program, target, {.snapshots = false}) : trace.status();
     if (!replayed.ok()) {

@@ -234,14 +234,15 @@ std::vector<Point> Tuner::Centres(int task) const {
 }
 
 // Returns a stratified prior, which ranks draws by the roofline. Returns none unless the strategy uses a
-// trained model on the features `ansor`, and the batch takes draws from the prior.
+// trained model on features with the roofline, and the batch takes draws from the prior.
 std::optional<StratifiedPrior> Tuner::StratifiedPriorFor(int task, const BatchOptions& batch) const {
   const Task& t = tasks_[task];
   if (!trained_ || options_.search.scouts <= 1 || batch.random_share <= 0 || !t.strategy->UsesModel() ||
-      options_.features != FeatureKind::kAnsor)
+      !CyclesColumn(options_.features))
     return std::nullopt;
   return StratifiedPrior(
-      *t.space, prefilter_, [](const Point& p) { return AnalyticScore(p.features.values); },
+      *t.space, prefilter_,
+      [kind = options_.features](const Point& p) { return AnalyticScore(p.features.values, kind); },
       history_.PerSketch(task, static_cast<int>(t.space->sketches.size())), options_.search.scouts,
       [&](uint64_t sketch) { return EngineOf(options_.seed, task, t.round, sketch, 0, Purpose::kScout); });
 }
@@ -397,6 +398,7 @@ absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks,
     }
   }
   TuneOptions own = options;
+  own.features = KindFor(target, options.features);
   if (options.progress) {
     own.progress = [&](TuneProgress progress) {
       progress.task = static_cast<int>(first_of[progress.task]);

@@ -138,7 +138,7 @@ struct TuneOptions {
   bool in_model = false;  // so for constants out of the caches (Caches::kInModel)
   std::string command;    // what the user typed; stored with the run and part of its identity
   std::string llvm_version;
-  FeatureKind features = FeatureKind::kAnsor;  // what the model sees
+  FeatureKind features = FeatureKind::kAnsor;  // what the model sees (KindFor the target)
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
       nullptr;                                     // default: "trees" (search/cost/models.h)
   std::function<Prefilter()> prefilter = nullptr;  // default: validator and features

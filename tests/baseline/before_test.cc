@@ -102,7 +102,7 @@ TEST_F(Before, JsonLinesAreTheSameRows) {
 }
 
 TEST_F(Before, ModelsOfEachKindOfFeaturesAreRead) {
-  for (const std::string& features : FeatureKindNames()) {
+  for (const std::string features : {"ansor", "context-relation", "configuration"}) {
     const std::string bytes = ReadText(BeforePath(absl::StrCat(features, ".model")));
     const auto model = LoadGlobalModel(*FeatureKindOf(features), bytes);
     EXPECT_TRUE(model.ok()) << features << ": " << model.status();

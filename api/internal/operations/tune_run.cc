@@ -169,7 +169,7 @@ class TuneRun {
     tuning.seed = s_.seed;
     tuning.cold = s_.cold;
     tuning.in_model = s_.in_model;
-    if (absl::Status status = UseCostModel(s_, &tuning); !status.ok()) return status;
+    if (absl::Status status = UseCostModel(s_, measurer.target(), &tuning); !status.ok()) return status;
     tuning.threads = static_cast<int>(UsableCores().size());
     tuning.command = command_;
     tuning.llvm_version = LlvmVersion();

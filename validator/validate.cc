@@ -8,8 +8,9 @@ namespace {
 
 // The depth check runs first: other checks keep sets of loops in bit masks.
 const Check* const kChecks[] = {
-    &kDepthCheck,        &kParallelCheck, &kVectorizedCheck, &kRegistersCheck,
-    &kRegisterTileCheck, &kUnrolledCheck, &kStackCheck,      &kMemoryCheck,
+    &kDepthCheck,        &kGpuLaunchCheck,    &kParallelCheck,   &kVectorizedCheck, &kRegistersCheck,
+    &kRegisterTileCheck, &kUnrolledCheck,     &kStackCheck,      &kMemoryCheck,     &kGpuThreadsCheck,
+    &kGpuSharedCheck,    &kGpuRegistersCheck, &kGpuVectorsCheck,
 };
 
 }  // namespace
@@ -20,6 +21,7 @@ absl::Status Verdict::status() const {
 
 Verdict Validate(const LoopNestSummary& nests, const Target& target) {
   for (const Check* check : kChecks) {
+    if (check->applies != nullptr && !check->applies(target)) continue;
     if (auto refusal = check->refuses(nests, target)) return {false, check->name, *std::move(refusal)};
   }
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lang/threads/held_registers.h"
 #include "search/features/gpu_costs.h"
 #include "search/features/operations.h"
 
@@ -197,12 +198,12 @@ double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int li
   return repeats;
 }
 
-// The copies of a buffer in a ring whose transport is `least` or later; 1: it is in none.
-double GpuWork::RingDepth(Id buffer, Transport least) const {
+// The copies of a buffer whose copying may be under way at the same time, without threads that wait.
+double GpuWork::CopiesBehind(Id buffer) const {
   for (const NestLoop& loop : nests_->loops()) {
     if (loop.kind != LoopKind::kPipelined) continue;
     for (const Ring& ring : nests_->program().Rings(nests_->program().loop(loop.node)))
-      if (ring.buffer == buffer && ring.transport >= least) return std::max(1, ring.depth);
+      if (ring.buffer == buffer && ring.transport != Transport::kSync) return std::max(1, ring.depth);
   }
   return 1;
 }
@@ -247,7 +248,7 @@ void GpuWork::AddLatency(const NestBlock& block, GpuStatement& s) {
   double waits[2] = {0, 0};  // steps that wait for memory, and for shared memory
   double behind = 1;         // copies that are under way at a time
   for (const NestAccess& access : nests_->accesses(block)) {
-    if (access.writes) behind = std::max(behind, RingDepth(access.buffer, Transport::kAsync));
+    if (access.writes) behind = std::max(behind, CopiesBehind(access.buffer));
     const bool shared = p.buffers[access.buffer].scope.storage == Storage::kShared;
     if (!access.reads || (!shared && !IsInMemory(access.buffer))) continue;
     double in_line = 1;
@@ -297,7 +298,7 @@ void GpuWork::FindBarriers(GpuKernel& kernel) {
     kernel.barriers += 2 * statements_[n].combines;
     for (const NestAccess& access : nests_->accesses(block)) {
       if (!access.writes || p.buffers[access.buffer].scope.storage != Storage::kShared) continue;
-      const bool again = steps > 1 && RingDepth(access.buffer, Transport::kSync) < 2;
+      const bool again = steps > 1 && CopiesOf(*nests_, access.buffer) < 2;
       const double barriers = again ? 2 * steps : steps;
       const auto there =
           std::find_if(parents.begin(), parents.end(), [&](auto& at) { return at.first == parent; });
@@ -326,15 +327,14 @@ void GpuWork::FindMemory(GpuKernel& kernel) {
       const Buffer& buffer = p.buffers[access.buffer];
       const double bytes =
           static_cast<double>(nests_->buffers()[access.buffer].elements * SizeOf(buffer.dtype));
-      const double copies = RingDepth(access.buffer, Transport::kSync);
+      const double copies = static_cast<double>(CopiesOf(*nests_, access.buffer));
       kernel.ring_depth = std::max(kernel.ring_depth, copies);
       if (IsInMemory(access.buffer)) kernel.registers += kCosts.address_registers;
       if (buffer.scope.storage == Storage::kShared)
         kernel.shared_bytes += copies * std::ceil(bytes / 16) * 16;
-      if (buffer.scope.owner <= Owner::kWarpgroup && buffer.scope.storage != Storage::kStack)
-        kernel.accumulators += std::ceil(bytes / kRegisterBytes);
     }
   }
+  kernel.accumulators = static_cast<double>(HeldRegisters(*nests_, kernel.nest));
   kernel.registers += kCosts.base_registers + kernel.accumulators + line;
 }
 

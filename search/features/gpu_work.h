@@ -57,7 +57,7 @@ struct GpuKernel {
   Threads threads;
   double shared_bytes = 0;  // with all copies of rings
   double registers = 0;     // of a thread, guessed
-  double accumulators = 0;  // of these, in buffers
+  double accumulators = 0;  // of these, those of buffers
   double barriers = 0;      // that a thread passes, guessed
   double ring_depth = 1;    // the largest
 };
@@ -87,7 +87,7 @@ class GpuWork {
   void FindMemory(GpuKernel& kernel);
   int LineDepth(const NestBlock& block) const;
   double Repeats(const NestBlock& block, const NestAccess& access, int line, double* in_line) const;
-  double RingDepth(Id buffer, Transport least) const;
+  double CopiesBehind(Id buffer) const;
 
   const LoopNestSummary* nests_ = nullptr;
   const Gpu* gpu_ = nullptr;

@@ -82,12 +82,12 @@ const std::vector<Row> kTable = {
     {"modules/spaces/", {"modules/", "lang/patterns/", "lang/intrinsics/", "lang/schedule/"}, {}},
 
     // The rows for code that checks programs.
-    {"validator/checks/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/"}, {}},
+    {"validator/checks/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/threads/"}, {}},
     {"validator/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "validator/checks/"}, {}},
     {"validator/model/", {"lang/program/", "lang/analysis/", "lang/model/model_plan.h"}, {}},
     {"validator/numeric/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/"}, {}},
     {"validator/proof/",
-     {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/reference/", "trace/"}, {}},
+     {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/threads/", "lang/reference/", "trace/"}, {}},
 
     // The rows for code that searches fast programs.
     {"search/", {"lang/base/", "lang/choices/"}, {"oneapi/"}},
@@ -96,7 +96,7 @@ const std::vector<Row> kTable = {
      {"search/", "search/database/", "lang/base/", "lang/target/", "lang/program/", "lang/analysis/",
       "lang/text/"}, {"boost/"}},
     {"search/features/",
-     {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/patterns/", "trace/"}, {}},
+     {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/threads/", "lang/patterns/", "trace/"}, {}},
     {"search/cost/", {"search/features/", "lang/base/"}, {"nlohmann/", "xgboost/"}},
     {"search/sampler/", {"search/", "search/cost/", "lang/base/", "trace/"}, {"boost/"}},
     {"search/propose/",

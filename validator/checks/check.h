@@ -14,10 +14,15 @@ struct Check {
   absl::string_view name;
   // Returns why the program may not run, or nullopt if this check accepts it.
   std::optional<std::string> (*refuses)(const LoopNestSummary& nests, const Target& target);
+  bool (*applies)(const Target& target) = nullptr;  // the targets that it is for; nullptr: all
 };
+
+inline bool IsForGpus(const Target& target) { return target.gpu != nullptr; }
+inline bool IsForCpus(const Target& target) { return target.gpu == nullptr; }
 
 extern const Check kParallelCheck, kVectorizedCheck, kRegistersCheck, kRegisterTileCheck, kUnrolledCheck,
     kStackCheck, kMemoryCheck, kDepthCheck;
+extern const Check kGpuThreadsCheck, kGpuLaunchCheck, kGpuSharedCheck, kGpuRegistersCheck, kGpuVectorsCheck;
 
 // Text for messages: `loop i`, `block "matmul"`, `buffer C`.
 std::string LoopText(const LoopNestSummary& nests, int32_t loop);

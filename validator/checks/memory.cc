@@ -35,7 +35,7 @@ std::optional<std::string> RefusesMemory(const LoopNestSummary& nests, const Tar
 
 }  // namespace
 
-const Check kStackCheck{"stack", RefusesStack};
+const Check kStackCheck{"stack", RefusesStack, IsForCpus};
 const Check kMemoryCheck{"memory", RefusesMemory};
 
 }  // namespace kiln

@@ -53,6 +53,6 @@ std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& t
 
 }  // namespace
 
-const Check kRegisterTileCheck{"register-tile", Refuses};
+const Check kRegisterTileCheck{"register-tile", Refuses, IsForCpus};
 
 }  // namespace kiln

@@ -1,0 +1,149 @@
+// The limits of GPUs: for each check a program that it accepts and one that it refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lang/threads/held_registers.h"
+#include "testing/gpu_schedules.h"
+#include "testing/matmul.h"
+#include "testing/softmax.h"
+#include "validator/validate.h"
+
+namespace kiln {
+namespace {
+
+Target H100() {
+  Target target;
+  target.name = "cuda";
+  target.gpu = FindGpu("h100");
+  target.vector_bytes = 16;
+  return target;
+}
+
+std::string WhyRefused(const Program& program, const Target& target = H100()) {
+  return std::string(Validate(program, target).status().message());
+}
+
+// A product of m by n elements with k terms, of which threads compute one each.
+Program Product(int64_t m, int64_t n, int64_t threads, int64_t k = 4) {
+  Schedule s = Scheduled(Matmul(m, n, k));
+  auto loops = s.GetLoops(s.GetBlock("matmul"));
+  const auto parts = s.Split(s.Fuse({loops[0], loops[1]}), {kAuto, threads});
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// A product whose threads, 32 in a block, hold `per` sums each in registers.
+Program HeldSums(int64_t per, int64_t threads = 32) {
+  Schedule s = Scheduled(Matmul(64 * threads, per, 16));
+  const Block product = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(product);
+  const auto i = s.Split(loops[0], {kAuto, threads});
+  s.Reorder({i[0], i[1], loops[2], loops[1]});
+  s.Bind(i[0], LoopKind::kBlockX);
+  s.Bind(i[1], LoopKind::kThreadX);
+  const Block store = s.AccumulateAt(product, i[1], "register");
+  s.Unroll(loops[1]);
+  s.Unroll(s.GetLoops(store).back());
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+TEST(GpuChecks, AcceptSchedulesThatFit) {
+  EXPECT_EQ(WhyRefused(SimtMatmul(Matmul(32, 24, 16)).program()), "");
+  EXPECT_EQ(WhyRefused(SoftmaxOfRows(Softmax(3, 64)).program()), "");
+}
+
+TEST(GpuChecks, LimitThreads) {
+  EXPECT_EQ(WhyRefused(Product(64, 64, 1024)), "");
+  EXPECT_EQ(WhyRefused(Product(64, 64, 2048)),
+            "check gpu-threads: the kernel of loop i_j_0 has blocks of 2048 threads; h100 runs 1024 at most");
+}
+
+TEST(GpuChecks, LimitTheGrid) {
+  EXPECT_EQ(WhyRefused(Product(1 << 20, 1 << 15, 32)), "");
+  EXPECT_EQ(
+      WhyRefused(Product(1 << 20, 1 << 17, 32)),
+      "check gpu-launch: the kernel of loop i_j_0 has 4294967296 * 1 * 1 blocks; a launch has 2147483647 "
+      "at most");
+}
+
+TEST(GpuChecks, RefuseParallelLoops) {
+  Program program = Product(64, 64, 32);
+  for (LoopNode& loop : program.loops)
+    if (loop.kind == LoopKind::kBlockX) loop.kind = LoopKind::kParallel;
+  EXPECT_EQ(WhyRefused(program),
+            "check gpu-launch: loop i_j_0 is parallel; loops for h100 are on axes of blocks and threads");
+}
+
+TEST(GpuChecks, LimitSharedMemory) {
+  const auto staged = [](int64_t k) {  // a block of threads stages 8 rows of A
+    Schedule s = Scheduled(Matmul(64, 32, k));
+    const Block product = s.GetBlock("matmul");
+    const auto loops = s.GetLoops(product);
+    const auto i = s.Split(loops[0], {kAuto, 8});
+    s.Bind(i[0], LoopKind::kBlockX);
+    s.Bind(loops[1], LoopKind::kThreadX);
+    const Block copy = s.CacheRead(product, 0, "shared");
+    s.ComputeAt(copy, i[0]);
+    s.CooperativeFetch(copy, 1);
+    EXPECT_TRUE(s.ok()) << s.status();
+    return s.program();
+  };
+  EXPECT_EQ(WhyRefused(staged(4096)), "");
+  EXPECT_EQ(
+      WhyRefused(staged(8192)),
+      "check gpu-shared: the kernel of loop i_0 needs 262144 bytes of shared memory; a block of h100 has 232448");
+  Target small = H100();
+  small.gpu = FindGpu("l4");
+  EXPECT_NE(WhyRefused(staged(4096), small), "");
+}
+
+TEST(GpuChecks, LimitRegisters) {
+  EXPECT_EQ(WhyRefused(HeldSums(128)), "");
+  EXPECT_EQ(
+      WhyRefused(HeldSums(256)),
+      "check gpu-registers: a thread of the kernel of loop i_0 holds 256 registers and needs 16 more; it has "
+      "255 of h100");
+  EXPECT_THAT(WhyRefused(HeldSums(128, 1024)), testing::HasSubstr("it has 64 of h100"));
+}
+
+TEST(GpuChecks, LimitVectors) {
+  const auto copied = [](int64_t lanes) {
+    Schedule s = Scheduled(Matmul(32, 64, 8));
+    const auto loops = s.GetLoops(s.GetBlock("matmul"));
+    const auto j = s.Split(loops[1], {kAuto, lanes});
+    s.Reorder({loops[0], j[0], loops[2], j[1]});
+    s.Bind(loops[0], LoopKind::kBlockX);
+    s.Bind(j[0], LoopKind::kThreadX);
+    s.Vectorize(j[1]);
+    EXPECT_TRUE(s.ok()) << s.status();
+    return s.program();
+  };
+  EXPECT_EQ(WhyRefused(copied(4)), "");
+  EXPECT_EQ(
+      WhyRefused(copied(8)),
+      "check gpu-vectors: loop j_1 makes vectors of 32 bytes in block \"matmul\"; a thread moves 16 at once");
+}
+
+TEST(GpuChecks, AreNotForCpus) {
+  Target cpu;
+  EXPECT_EQ(Validate(Product(64, 64, 2048), cpu).check, "");
+  EXPECT_EQ(Validate(HeldSums(128), cpu).check, "register-tile");
+}
+
+TEST(HeldRegisters, CountsBuffersWhileTheyAreUsed) {
+  const auto held = [](const Program& p) {
+    LoopNestSummary nests;
+    nests.Read(p);
+    return HeldRegisters(nests, p.nodes[kRoot].first);
+  };
+  EXPECT_EQ(held(HeldSums(16)), 16);
+  EXPECT_EQ(held(Product(64, 64, 32)), 0);
+  // 8 elements of a row and their maximum, later 8 results of exp and their sum.
+  EXPECT_EQ(held(SoftmaxOfRows(Softmax(3, 64)).program()), 9);
+}
+
+}  // namespace
+}  // namespace kiln

@@ -1,0 +1,65 @@
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/legality.h"
+#include "lang/analysis/placement.h"
+#include "lang/threads/held_registers.h"
+#include "validator/checks/check.h"
+
+namespace kiln {
+namespace {
+
+constexpr int64_t kAlign = 16, kWarp = 32, kSlotBytes = 8;
+
+int64_t RoundUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+
+// The bytes in which the threads of a reduction exchange partial results, one of each warp, or of each thread
+// where shuffles cannot combine them.
+int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, const Threads& threads) {
+  int64_t across = 1;
+  bool along_x = false;
+  for (int d = 0; d < block.depth; ++d) {
+    const NestLoop& loop = nests.loops()[nests.path(block)[d]];
+    if (!IsThreadAxis(loop.kind) || (block.reduction & LoopNestSummary::Bit(d)) == 0) continue;
+    across *= loop.extent;
+    along_x |= loop.kind == LoopKind::kThreadX && loop.extent > 1;
+  }
+  const bool power = (threads.x & (threads.x - 1)) == 0;
+  const int64_t lanes = !along_x                      ? 1
+                        : threads.x % kWarp == 0      ? kWarp
+                        : threads.x <= kWarp && power ? threads.x
+                                                      : 1;
+  if (across <= lanes) return 0;
+  return threads.Count() / lanes * nests.program().block(block.node).dests.count * kSlotBytes;
+}
+
+std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
+  const Program& p = nests.program();
+  for (Id nest = p.nodes[kRoot].first; nest != kNone; nest = p.nodes[nest].next) {
+    const Threads threads = ThreadsOf(p, nest);
+    int64_t exchange = 0, bytes = 0;
+    absl::InlinedVector<Id, 8> seen;
+    for (const NestBlock& block : nests.blocks()) {
+      if (NestOf(p, block.node) != nest) continue;
+      if (block.leaf) exchange = std::max(exchange, ExchangeBytes(nests, block, threads));
+      for (const NestAccess& access : nests.accesses(block)) {
+        const Buffer& buffer = p.buffers[access.buffer];
+        const bool known = std::find(seen.begin(), seen.end(), access.buffer) != seen.end();
+        if (buffer.scope.storage != Storage::kShared || known) continue;
+        seen.push_back(access.buffer);
+        bytes += RoundUp(CopiesOf(nests, access.buffer) * TemporaryBytes(nests, access.buffer));
+      }
+    }
+    if (bytes + exchange <= target.gpu->shared_per_block) continue;
+    return absl::StrCat("the kernel of ", Describe(p, nest), " needs ", bytes + exchange,
+                        " bytes of shared memory; a block of ", target.gpu->name, " has ",
+                        target.gpu->shared_per_block);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Check kGpuSharedCheck{"gpu-shared", Refuses, IsForGpus};
+
+}  // namespace kiln

@@ -257,7 +257,7 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
   }
   absl::StatusOr<Enumeration> enumeration;
   if (space) {
-    enumeration = Enumerate(space, program, Target());
+    enumeration = Enumerate(space, program, FuzzTarget());
     const absl::Status made = !enumeration.ok()               ? enumeration.status()
                               : enumeration->sketches.empty() ? enumeration->dropped[0].reason
                                                               : absl::OkStatus();

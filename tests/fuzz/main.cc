@@ -2,9 +2,10 @@
 //
 //   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--summary FILE]
 //             [--commit ID] [--failures N] [--shrink SECONDS]
-//             [--favor PRIMITIVE,...] [--space SPACE]
+//             [--favor PRIMITIVE,...] [--space SPACE] [--gpu NAME]
 //     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
-//     With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000.
+//     With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000. With --gpu, they are made
+//     for this GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case with the same --gpu.
 //     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
@@ -37,6 +38,7 @@
 #include "fmt/format.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
+#include "lang/target/gpu_target.h"
 #include "lang/text/text.h"
 #include "modules/space.h"
 #include "tests/fuzz/case.h"
@@ -57,7 +59,7 @@ struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, plans = 0, seeds = kSeedsPerDefect,
           shrink = 20;
   RunFiles files;
-  std::string replay, one, plant, seeds_of, favor, space;
+  std::string replay, one, plant, seeds_of, favor, space, gpu;
   std::vector<const Primitive*> favored() const {
     std::vector<const Primitive*> favored;
     for (const absl::string_view name : absl::StrSplit(favor, ',', absl::SkipEmpty())) {
@@ -239,6 +241,7 @@ int Main(int argc, char** argv) {
                                                {"--plant", &options.plant},
                                                {"--favor", &options.favor},
                                                {"--space", &options.space},
+                                               {"--gpu", &options.gpu},
                                                {"--seeds-of", &options.seeds_of}};
   const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
   const bool named = defects && argc > 2 && argv[2][0] != '-';
@@ -252,6 +255,11 @@ int Main(int argc, char** argv) {
     }
   }
   PlantDefect(options.plant);
+  if (!options.gpu.empty()) {
+    const Gpu* const gpu = FindGpu(options.gpu);
+    KILN_CHECK(gpu != nullptr, "there is no GPU ", options.gpu);
+    FuzzTarget() = GpuTarget(*gpu);
+  }
   if (defects) {
     return FindDefects({.only = named ? argv[2] : "",
                         .seeds = options.proofs > 0 ? options.proofs / kTracesPerSeed : options.seeds,

@@ -48,6 +48,11 @@ std::string TextOf(const Attribute& attribute) {
 
 }  // namespace
 
+Target& FuzzTarget() {
+  static auto* const target = new Target();
+  return *target;
+}
+
 void Coverage::Add(const Coverage& other) {
   for (const auto& [key, count] : other.steps) {
     steps[key].applied += count.applied;
@@ -98,7 +103,7 @@ bool Session::Try(Step step, Dice& dice) {
   step.first_result = static_cast<int>(sizes[static_cast<int>(step.primitive->result)]);
   step.num_results = 0;
   GivenOrDrawn chooser(given, dice);
-  const absl::Status status = Run(state_, Target(), step, static_cast<int>(trace_.steps.size()), &chooser,
+  const absl::Status status = Run(state_, FuzzTarget(), step, static_cast<int>(trace_.steps.size()), &chooser,
                                   &step.num_results, &step.decision);
   Count(step, status.ok());
   broken_ = Check(step, before, status);

@@ -25,6 +25,9 @@ struct Coverage {
   void Add(const Coverage& other);
 };
 
+// The target that modules and late steps see: by default a CPU. Set it before the first session.
+Target& FuzzTarget();
+
 class Session {
  public:
   Session(Program program, Coverage* coverage) : coverage_(coverage) { state_.program = std::move(program); }

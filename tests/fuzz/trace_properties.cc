@@ -15,7 +15,6 @@
 namespace kiln::fuzz {
 namespace {
 
-const Target kTarget;
 constexpr int kMaxOutcomes = 200;
 
 Broken CheckText(const Trace& trace) {
@@ -81,7 +80,7 @@ Broken CheckMutation(const Replayed& from, const Program& program, const Symboli
   const Broken broken = CheckProposal(from, site, *proposal);
   if (broken) return broken;
   const Trace trace = WithDecisions(proposal->to);
-  const Broken replayed = CheckReplay(Replay(trace, program, kTarget), proposal->to.program());
+  const Broken replayed = CheckReplay(Replay(trace, program, FuzzTarget()), proposal->to.program());
   if (replayed) return {"mutation", absl::StrCat("replay from the start ", replayed.message)};
   const absl::Status agrees = CheckSymbolic(proposal->to.program(), wanted);
   if (!agrees.ok()) return {"mutated shadow", absl::StrCat(agrees.message(), "\n", Print(trace))};
@@ -96,7 +95,7 @@ Broken CheckPrior(const Trace& trace, const Program& program) {
   do {
     if (++outcomes > kMaxOutcomes) return {};
     RandomChooser chooser(dice);
-    const absl::StatusOr<Replayed> replayed = Replay(trace, program, kTarget, chooser, {.snapshots = false});
+    const absl::StatusOr<Replayed> replayed = Replay(trace, program, FuzzTarget(), chooser, {.snapshots = false});
     if (!replayed.ok()) continue;
     std::vector<Decision> decisions;
     for (const ReplayedSite& site : replayed->sites) decisions.push_back(site.decision);
@@ -120,11 +119,11 @@ Broken CheckTrace(const Trace& trace, const Program& program, const SymbolicOutp
                   const Program& now, uint64_t seed) {
   Broken broken = CheckText(trace);
   if (broken) return broken;
-  const absl::StatusOr<Replayed> replayed = Replay(trace, program, kTarget);
+  const absl::StatusOr<Replayed> replayed = Replay(trace, program, FuzzTarget());
   broken = CheckReplay(replayed, now);
   if (broken) return broken;
   const Trace simple = Simplify(trace);
-  broken = CheckReplay(Replay(simple, program, kTarget), now);
+  broken = CheckReplay(Replay(simple, program, FuzzTarget()), now);
   if (broken) return {"simplify", broken.message};
   if (replayed->sites.empty()) return {};
   RandomDice dice(Engine({seed, 4}));

@@ -457,20 +457,24 @@ class Walk {
     const int64_t threads = threads_.Count();
     return producer ? std::pair(2 * threads, 2 * threads + 1) : std::pair(int64_t{0}, threads);
   }
+  // Each block around which the walk is has barriers of its own.
   void Acquire(Barriers barriers, std::pair<Id, int64_t> copy, bool producer) {
-    ThreadBlock& block = Current();
-    const auto at = (block.*barriers).find(copy);
     const auto [first, end] = AgentsOf(producer);
-    for (int64_t agent = first; agent < end && at != (block.*barriers).end(); ++agent)
-      Join(block.clocks[agent], at->second);
+    for (auto& [index, block] : blocks_) {
+      const auto at = (block.*barriers).find(copy);
+      if (!IsNow(index) || at == (block.*barriers).end()) continue;
+      for (int64_t agent = first; agent < end; ++agent) Join(block.clocks[agent], at->second);
+    }
   }
   void Release(Barriers barriers, std::pair<Id, int64_t> copy, bool producer) {
-    ThreadBlock& block = Current();
     const auto [first, end] = AgentsOf(producer);
-    Clock& all = (block.*barriers).try_emplace(copy, Clock(block.clocks.size(), 0)).first->second;
-    for (int64_t agent = first; agent < end; ++agent) {
-      Join(all, block.clocks[agent]);
-      ++block.clocks[agent][agent];
+    for (auto& [index, block] : blocks_) {
+      if (!IsNow(index)) continue;
+      Clock& all = (block.*barriers).try_emplace(copy, Clock(block.clocks.size(), 0)).first->second;
+      for (int64_t agent = first; agent < end; ++agent) {
+        Join(all, block.clocks[agent]);
+        ++block.clocks[agent][agent];
+      }
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_set.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/region.h"
 
@@ -35,6 +36,34 @@ bool KeepsMark(const Program& p, const Bindings& bindings, const Guard& guard, I
       if (p.marks[mark].extent.UpperBound() != guard.extent || !IsMadeBelow(p, mark, at)) continue;
       return Resolver(p).Resolve(split.source) == guard.value && TakesEveryValue(p, mark, at) &&
              absl::c_all_of(bindings.iters, [&](const IndexSum& other) { return IsAlone(p, mark, other); });
+    }
+  }
+  return false;
+}
+
+// True if the load happens under a condition other than that it is inside its buffer.
+bool IsConditional(const Program& p, const Expr& within, const Expr& load) {
+  const auto index = p.List(load.AsLoad().index);
+  const auto shape = p.Dims(p.buffers[load.AsLoad().buffer].shape);
+  return absl::c_any_of(p.List(within.AsWithin().marks), [&](Id mark) {
+    for (size_t d = 0; d < index.size(); ++d)
+      if (p.SumOf(mark) == p.SumOf(index[d]) && p.marks[mark].extent == shape[d]) return false;
+    return true;
+  });
+}
+
+// True if the block loads from the buffer under such conditions.
+bool LoadsConditionally(const Program& p, Id block, Id buffer) {
+  const std::vector<Id> exprs = BodyExprs(p, block);  // operands before users
+  for (size_t w = 0; w < exprs.size(); ++w) {
+    const Expr& within = p.exprs[exprs[w]];
+    if (within.op != Op::kWithin) continue;
+    absl::flat_hash_set<Id> below = {within.AsWithin().value};
+    for (size_t i = w; i-- > 0;) {
+      const Expr& e = p.exprs[exprs[i]];
+      if (!below.contains(exprs[i])) continue;
+      if (e.op == Op::kLoad && e.AsLoad().buffer == buffer && IsConditional(p, within, e)) return true;
+      below.insert(e.Operands().begin(), e.Operands().end());
     }
   }
   return false;
@@ -81,7 +110,7 @@ bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id bu
       }
     }
   }
-  return GathersFrom(program, bindings.block, buffer);
+  return GathersFrom(program, bindings.block, buffer) || LoadsConditionally(program, bindings.block, buffer);
 }
 
 bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer) {

@@ -21,8 +21,8 @@ bool HasInnerGuards(const Program& program, const Bindings& bindings, Id at);
 // inner guards.
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
-// True if the guards of the block's iters exclude elements of ReadRegion that lie inside the buffer. The
-// block may then read only a part of the region.
+// True if the guards of the block's iters, or conditions around its loads, exclude elements of ReadRegion that
+// lie inside the buffer. The block may then read only a part of the region.
 bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer);
 
 // True if the block writes every element in the range of its index of the buffer.

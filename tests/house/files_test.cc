@@ -16,7 +16,8 @@ namespace {
 // and what modules for GPUs share may be longer.
 size_t LineLimit(const TextFile& file) {
   const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
-  if (parts[0] == "modules") return parts.size() == 2 || parts[1] == "tiling" || parts[1] == "gpu" ? 200 : 100;
+  if (parts[0] == "modules")
+    return parts.size() == 2 || parts[1] == "tiling" || parts[1] == "gpu" ? 200 : 100;
   return file.IsHeader() ? 200 : 500;
 }
 

@@ -208,6 +208,20 @@ TEST(CacheRead, RefusesElementsThatNobodyWrites) {
   EXPECT_THAT(s.status().message(), testing::HasSubstr("leave gaps in t, which a copy would read"));
 }
 
+TEST(CacheRead, RefusesElementsThatAConditionKeepsFromBeingRead) {
+  // T[i + 1] = x[i], i < 1;  y[i] = T[i] if i > 0, else 0, i < 2: a copy would read T[0].
+  Builder b("late");
+  const Id x = b.Input("x", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {2}),
+           y = b.Output("y", DType::kF32, {2});
+  const IndexSum i = b.Iter(0), one = IndexSum::Constant(1);
+  b.Compute("make", {{"i", 1}}, {T, {i + one}}, b.Load(x, {i}));
+  b.Compute("use", {{"i", 2}}, {y, {i}},
+            b.Within({{i + IndexSum::Constant(-1), 1}}, b.Load(T, {i}), b.Float(DType::kF32, 0)));
+  Schedule s = Scheduled(b.Finish());
+  s.CacheRead(s.GetBlock("use"), 0);
+  EXPECT_THAT(Refusal(s), testing::HasSubstr("leave gaps in T, which a copy would read"));
+}
+
 TEST(CacheRead, RefusesElementsBeyondThoseWritten) {
   // T[2i + 1] = x[i], i < 1;  y[i] = T[2i + 1]:
   // its copy, in a tile of 2, spans T[2] too, which does not exist.

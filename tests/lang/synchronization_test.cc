@@ -205,14 +205,14 @@ TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
   EXPECT_FALSE(CheckThreadClocks(p, without).ok());
 }
 
-// One kernel whose blocks read what others of its blocks wrote, step by step if it is a pipeline.
-Program AcrossBlocks(const std::optional<PipelineOptions>& pipeline) {
+// One kernel whose blocks read what they, or others of its blocks if `turned`, wrote: step by step if it is a pipeline.
+Program AcrossBlocks(const std::optional<PipelineOptions>& pipeline, bool turned = true) {
   Builder b("two");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
            C = b.Output("C", DType::kF32, {8});
   const IndexSum i = b.Iter(0);
   b.Compute("make", {{"i", 8}}, {T, {i}}, b.Load(A, {i}));
-  b.Compute("use", {{"i", 8}}, {C, {i}}, b.Load(T, {i * -1 + IndexSum::Constant(7)}));
+  b.Compute("use", {{"i", 8}}, {C, {i}}, b.Load(T, {turned ? i * -1 + IndexSum::Constant(7) : i}));
   Schedule s = Scheduled(b.Finish());
   const Loop unit = s.AddUnitLoop(s.GetLoops(s.GetBlock("use"))[0]);
   s.ComputeAt(s.GetBlock("make"), unit);
@@ -233,6 +233,11 @@ TEST(Synchronization, BlocksCannotWaitForEachOther) {
             "would have to wait for each other: block \"make\" and block \"use\" use the same elements of buffer T"));
     EXPECT_THAT(std::string(CheckThreadClocks(AcrossBlocks(pipeline), {}).message()), HasSubstr("race"));
   }
+}
+
+TEST(Synchronization, EachBlockHasBarriersOfItsOwnForARing) {
+  const Program p = AcrossBlocks(PipelineOptions{.transport = "bulk"}, false);
+  EXPECT_EQ(CheckThreadClocks(p, PlanOf(p)), absl::OkStatus());
 }
 
 // A random program after random steps that make kernels.

@@ -69,7 +69,7 @@ class Maker {
   Id Temporary(int64_t width) { return b_.Temporary(Name("t"), kF32, {kRows, width}); }
 
   void AddStep() {
-    switch (Below(7)) {
+    switch (Below(10)) {
       case 0:
       case 1:
         return AddDense(Width());
@@ -81,6 +81,12 @@ class Maker {
         return AddSlice();
       case 5:
         return AddStack();
+      case 6:
+        return AddClip();
+      case 7:
+        return AddMasked();
+      case 8:
+        return AddVariance();
       default:
         return AddNorm();
     }
@@ -112,7 +118,10 @@ class Maker {
     const Value any = Any();
     int64_t factor = kMostWeight * any.width + 1;
     for (int n = 0; n < affine; ++n) factor *= kMostGiven + 1;
+    const bool scaled = dice_.Flip(0.2);
+    if (scaled) factor *= 2 * kMostGiven;
     const Value from = Small(any, factor);
+    const Id operand = scaled ? AddScaled(from) : from.buffer;
     const int64_t most = from.most * factor;
     Id weights = kNone;
     for (const auto& [id, rows, columns] : weights_) {
@@ -126,7 +135,7 @@ class Maker {
     const Id sums = Temporary(columns);
     b_.Reduce(Name("dense"), {{"i", kRows}, {"j", columns}, {"k", from.width, IterKind::kReduction}},
               Monoid::Kind::kSum, {sums, {i_, j_}},
-              b_.Mul(b_.Load(from.buffer, {i_, k_}), b_.Load(weights, {k_, j_})),
+              b_.Mul(b_.Load(operand, {i_, k_}), b_.Load(weights, {k_, j_})),
               dice_.Flip(0.2) ? b_.Load(b_.Constant(Name("bias"), kF32, {columns}), {j_}) : kNone);
     Id last = sums;
     for (int n = 0; n < affine; ++n) last = AddAffine(last, columns);
@@ -135,6 +144,17 @@ class Maker {
     b_.Compute(Name("relu"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
                b_.Make(Op::kMax, kF32, b_.Load(last, {i_, j_}), b_.Float(kF32, 0)));
     AddValue(out, most);
+  }
+
+  // A rectified value, scaled and shifted by constants for each column.
+  Id AddScaled(const Value& from) {
+    const Id out = Temporary(from.width);
+    const Id scale = b_.Constant(Name("c"), kF32, {from.width}),
+             shift = b_.Constant(Name("c"), kF32, {from.width});
+    const Id rectified = b_.Make(Op::kMax, kF32, b_.Load(from.buffer, {i_, j_}), b_.Float(kF32, 0));
+    b_.Compute(Name("scaled"), {{"i", kRows}, {"j", from.width}}, {out, {i_, j_}},
+               b_.Add(b_.Mul(rectified, b_.Load(scale, {j_})), b_.Load(shift, {j_})));
+    return out;
   }
 
   // An operation with a constant for each column.
@@ -231,6 +251,71 @@ class Maker {
     b_.Compute(Name("sub"), {{"i", kRows}, {"j", from.width}}, {out, {i_, j_}},
                b_.Make(Op::kSub, kF32, b_.Load(from.buffer, {i_, j_}), b_.Load(most, {i_})));
     AddValue(out, 2 * from.most);
+  }
+
+  Id Select(Op compare, Id left, Id right, Id then, Id otherwise) {
+    return b_.Make(Op::kSelect, kF32, b_.Make(compare, DType::kI1, left, right), then, otherwise);
+  }
+
+  // A value between 0 and 3, as exporters write it: with comparisons of numbers in either order, or with NaN.
+  void AddClip() {
+    const Value from = Any();
+    const Id value = b_.Load(from.buffer, {i_, j_}), zero = b_.Float(kF32, 0), three = b_.Float(kF32, 3);
+    const Op less = std::vector<Op>{Op::kCmpLt, Op::kCmpLe, Op::kCmpULt, Op::kCmpULe}[Below(4)];
+    const Op greater = std::vector<Op>{Op::kCmpGt, Op::kCmpGe, Op::kCmpUGt, Op::kCmpUGe}[Below(4)];
+    const Id low = dice_.Flip(0.5) ? Select(greater, value, zero, value, zero)
+                                   : Select(greater, zero, value, zero, value);
+    const Id clipped =
+        dice_.Flip(0.5) ? Select(less, low, three, low, three) : Select(less, three, low, three, low);
+    const Id out = Temporary(from.width);
+    b_.Compute(Name("clip"), {{"i", kRows}, {"j", from.width}}, {out, {i_, j_}}, clipped);
+    AddValue(out, 3);
+  }
+
+  // A value plus 0 where its column is not negative, so everywhere. The mask has blocks of its own.
+  void AddMasked() {
+    const Value from = Any();
+    const Id column = b_.Temporary(Name("column"), DType::kI64, {from.width}), mask = Temporary(from.width),
+             out = Temporary(from.width);
+    b_.Compute(Name("iota"), {{"i", from.width}}, {column, {i_}},
+               b_.Make(Op::kCast, DType::kI64, b_.Index(i_)));
+    b_.Compute(Name("mask"), {{"i", kRows}, {"j", from.width}}, {mask, {i_, j_}},
+               Select(Op::kCmpGe, b_.Load(column, {j_}), b_.Integer(DType::kI64, 0), b_.Float(kF32, 0),
+                      b_.Float(kF32, -1)));
+    b_.Compute(Name("masked"), {{"i", kRows}, {"j", from.width}}, {out, {i_, j_}},
+               b_.Add(b_.Load(from.buffer, {i_, j_}), b_.Load(mask, {i_, j_})));
+    AddValue(out, from.most);
+  }
+
+  // Each row minus its mean, whose squares are summed in f64, times the variance: all exact, since a row has 1, 2, 4 or
+  // 8 elements.
+  void AddVariance() {
+    const Value from = Small(Any(), kExact / (2 * kMostGiven));
+    const int64_t n = from.width;
+    if ((n & (n - 1)) != 0) return AddNorm();
+    const DType wide = DType::kF64;
+    const auto temporary = [&](std::vector<Extent> shape, DType dtype) {
+      return b_.Temporary(Name("t"), dtype, std::move(shape));
+    };
+    const std::vector<Builder::IterSpec> all = {{"i", kRows}, {"j", n}}, row = {{"i", kRows}},
+                                         sum = {{"i", kRows}, {"j", n, IterKind::kReduction}};
+    const Id cast = temporary({kRows, n}, wide), sums = temporary({kRows}, wide),
+             mean = temporary({kRows}, wide), deviation = temporary({kRows, n}, wide),
+             square = temporary({kRows, n}, wide), squares = temporary({kRows}, wide),
+             variance = temporary({kRows}, kF32), out = Temporary(n);
+    const Id value = b_.Load(from.buffer, {i_, j_}), by = b_.Float(wide, static_cast<double>(n));
+    b_.Compute(Name("cast"), all, {cast, {i_, j_}}, b_.Make(Op::kCast, wide, value));
+    b_.Reduce(Name("sum"), sum, Monoid::Kind::kSum, {sums, {i_}}, b_.Load(cast, {i_, j_}));
+    b_.Compute(Name("mean"), row, {mean, {i_}}, b_.Make(Op::kDiv, wide, b_.Load(sums, {i_}), by));
+    b_.Compute(Name("deviation"), all, {deviation, {i_, j_}},
+               b_.Make(Op::kSub, wide, b_.Load(cast, {i_, j_}), b_.Load(mean, {i_})));
+    b_.Compute(Name("square"), all, {square, {i_, j_}},
+               b_.Mul(b_.Load(deviation, {i_, j_}), b_.Load(deviation, {i_, j_})));
+    b_.Reduce(Name("squares"), sum, Monoid::Kind::kSum, {squares, {i_}}, b_.Load(square, {i_, j_}));
+    b_.Compute(Name("variance"), row, {variance, {i_}}, b_.Make(Op::kCast, kF32, b_.Load(squares, {i_})));
+    const Id whole = b_.Float(kF32, static_cast<double>(n));  // a sum of squares of n-ths, times n, is whole
+    b_.Compute(Name("plus"), all, {out, {i_, j_}}, b_.Add(value, b_.Mul(b_.Load(variance, {i_}), whole)));
+    AddValue(out, 5 * kMostGiven * kMostGiven * n * n);
   }
 
   // The first column is below 3 everywhere.

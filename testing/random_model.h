@@ -1,5 +1,6 @@
-// Random small models: several tasks, residual sums, scales and shifts, concatenations, slices, constants of the caller
-// and with bytes, that tasks share or that are computed from others, several results, and sometimes an assertion.
+// Random small models: several tasks, residual sums, scales and shifts, concatenations, slices, clips, masks of zeros,
+// variances in f64, constants of the caller and with bytes, that tasks share or that are computed from others, several
+// results, and sometimes an assertion.
 #pragma once
 
 #include <cstdint>

@@ -4,10 +4,10 @@
 #include <set>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/graph/outline.h"
 #include "lang/program/layout.h"
-#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 namespace {
@@ -91,16 +91,16 @@ Id ConstantBuffers::Add(const std::string& buffer, DType dtype, const std::vecto
   return p_.AddBuffer(p_.FreshName(buffer), dtype, shape, Role::kTemporary);
 }
 
-void ConstantBuffers::AddStore(absl::string_view name, const std::vector<Iter>& iters, Id dest,
-                               const std::vector<IndexSum>& index, Id value, Id before) {
+void ConstantBuffers::AddReduction(absl::string_view name, const std::vector<Iter>& iters, Id dest,
+                                   const std::vector<IndexSum>& index, Id value, Id before, Id monoid) {
   const auto shape = p_.Dims(p_.buffers[dest].shape);
   std::vector<int32_t> marks;
   for (size_t d = 0; d < index.size(); ++d) marks.push_back(p_.AddMark(index[d], shape[d]));
   BlockNode block;
   block.name = p_.AddName(p_.FreshName(name));
+  block.monoid = monoid;
   block.iters = {static_cast<int32_t>(p_.iters.size()), static_cast<int32_t>(iters.size())};
   p_.iters.insert(p_.iters.end(), iters.begin(), iters.end());
-  for (Iter& iter : p_.Iters(block.iters)) iter.kind = IterKind::kSpatial;
   block.values = p_.AddList({value});
   const Range list = p_.AddList(marks);
   block.dests = {static_cast<int32_t>(p_.accesses.size()), 1};
@@ -108,6 +108,31 @@ void ConstantBuffers::AddStore(absl::string_view name, const std::vector<Iter>& 
   const Id node = p_.AddBlock(block);
   p_.block(node).provenance = {Provenance::Kind::kCompute, node, {}};
   p_.InsertBefore(before, NestOver(p_, node, WholeRanges(p_, node), false));
+}
+
+void ConstantBuffers::AddStore(absl::string_view name, const std::vector<Iter>& iters, Id dest,
+                               const std::vector<IndexSum>& index, Id value, Id before) {
+  std::vector<Iter> spatial = iters;
+  for (Iter& iter : spatial) iter.kind = IterKind::kSpatial;
+  AddReduction(name, spatial, dest, index, value, before, /*monoid=*/kNone);
+}
+
+Id ConstantBuffers::Scaled(Id weights, const BodyRewriter::IterRule& dim, Id scale, Id before) {
+  std::vector<Iter> iters;
+  std::vector<int64_t> extents;
+  std::vector<int32_t> index;
+  const auto dims = p_.Dims(p_.buffers[weights].shape);
+  const std::vector<Extent> shape(dims.begin(), dims.end());
+  for (size_t d = 0; d < shape.size(); ++d) {
+    iters.push_back({p_.Intern(absl::StrCat("d", d)), shape[d], IterKind::kSpatial, kNone});
+    extents.push_back(shape[d].Known());
+    index.push_back(p_.AddMark(IndexSum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
+  }
+  const Id by = BodyRewriter(p_, nullptr, dim, extents).Expression(scale);
+  const Range list = p_.AddList(index);
+  const Id load = p_.AddExpr(Expr::Load(p_.buffers[weights].dtype, weights, list));
+  const Id product = p_.AddExpr({Op::kMul, p_.buffers[weights].dtype, load, by});
+  return Compute(absl::StrCat(p_.Text(p_.buffers[weights].name), ".scaled"), "scale", iters, product, before);
 }
 
 Id ConstantBuffers::Compute(const std::string& buffer, absl::string_view block,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "lang/program/program.h"
+#include "lang/schedule/rewrite.h"
 
 namespace kiln {
 
@@ -27,11 +28,16 @@ class ConstantBuffers {
   // iters are positions in `iters`, which get new bindings.
   Id Compute(const std::string& buffer, absl::string_view block, const std::vector<Iter>& iters, Id value,
              Id before);
+  // Adds weights[d..] * scale as such a buffer. `dim` gives the iters of the scale in terms of the weights' dimensions.
+  Id Scaled(Id weights, const BodyRewriter::IterRule& dim, Id scale, Id before);
   // Adds a temporary without a block. If it is a constant, the caller adds blocks that write all of it from constants.
   Id Add(const std::string& buffer, DType dtype, const std::vector<Extent>& shape, bool is_constant);
   // Adds a block dest[index] = value over these iters before a child of the root. The index is over the iters.
   void AddStore(absl::string_view block, const std::vector<Iter>& iters, Id dest,
                 const std::vector<IndexSum>& index, Id value, Id before);
+  // The same for a reduction: the iters have the kinds that they are given with.
+  void AddReduction(absl::string_view block, const std::vector<Iter>& iters, Id dest,
+                    const std::vector<IndexSum>& index, Id value, Id before, Id monoid);
 
   // The elements of the largest given constant that the expression reads.
   int64_t LargestGiven(Id expr) const;

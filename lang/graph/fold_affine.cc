@@ -263,7 +263,8 @@ class Folder {
       if (dim == dims.end() || p_.Dims(p_.buffers[weights].shape)[dim->second].Known() != extents[iter])
         return false;
     }
-    const Id scaled = Scaled(weights, [&](int i) { return IndexSum::Of(Source::Iter(dims[i])); }, here);
+    const auto dim = [&](int i) { return IndexSum::Of(Source::Iter(dims[i])); };
+    const Id scaled = constants_.Scaled(weights, dim, here, Nest(product_));
     const Id load = p_.AddExpr(Expr::Load(p_.exprs[factor_].dtype, scaled, index));
     BodyRewriter body(
         p_, [&](const Expr& e) { return e.AsLoad().buffer == weights ? load : kNone; },
@@ -271,25 +272,6 @@ class Folder {
     const Range values = body.Expressions(p_.block(product_).values);
     p_.block(product_).values = values;
     return true;
-  }
-
-  // Adds weights[d..] * scale, where `dim` gives the iters of the scale in terms of the weights' dimensions.
-  Id Scaled(Id weights, const BodyRewriter::IterRule& dim, Id scale) {
-    std::vector<Iter> iters;
-    std::vector<int64_t> extents;
-    std::vector<int32_t> index;
-    const auto dims = p_.Dims(p_.buffers[weights].shape);
-    const std::vector<Extent> shape(dims.begin(), dims.end());
-    for (size_t d = 0; d < shape.size(); ++d) {
-      iters.push_back({p_.Intern(absl::StrCat("d", d)), shape[d], IterKind::kSpatial, kNone});
-      extents.push_back(shape[d].Known());
-      index.push_back(p_.AddMark(IndexSum::Of(Source::Iter(static_cast<int32_t>(d))), shape[d]));
-    }
-    const Id by = BodyRewriter(p_, nullptr, dim, extents).Expression(scale);
-    const Range list = p_.AddList(index);
-    const Id load = p_.AddExpr(Expr::Load(p_.buffers[weights].dtype, weights, list));
-    return constants_.Compute(absl::StrCat(p_.Text(p_.buffers[weights].name), ".scaled"), "scale", iters,
-                              Make(Op::kMul, load, by), Nest(product_));
   }
 
   // The shift as the reader reads it: from a buffer that is computed once, if it is computed at all.

@@ -1,19 +1,19 @@
 #include "lang/graph/one_form.h"
 
-#include <cmath>
-#include <set>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/base/casts.h"
 #include "absl/container/flat_hash_map.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/reshape.h"
 #include "lang/graph/constant_exprs.h"
+#include "lang/graph/equal_blocks.h"
 #include "lang/graph/outline.h"
-#include "lang/program/compact.h"
+#include "lang/graph/plain_expressions.h"
+#include "lang/graph/unit_dims.h"
 #include "lang/schedule/inline_block.h"
 #include "lang/schedule/rewrite.h"
 
@@ -37,6 +37,10 @@ bool IsOnlyWriter(const Program& p, Id store) {
   return Writers(p, p.Accesses(p.block(store).dests)[0].buffer).size() == 1;
 }
 
+bool IsCopy(const Program& p, Id block) {
+  return IsStore(p, block) && p.exprs[p.List(p.block(block).values)[0]].op == Op::kLoad;
+}
+
 // True if inlining the store repeats no work.
 bool MayInline(const Program& p, Id block, const std::vector<char>& prepared) {
   const Id result = p.Accesses(p.block(block).dests)[0].buffer;
@@ -44,14 +48,17 @@ bool MayInline(const Program& p, Id block, const std::vector<char>& prepared) {
   const Expr& value = p.exprs[p.List(p.block(block).values)[0]];
   if (value.op == Op::kLoad && KeepsOrder(p, block)) return true;
   const std::vector<Id> readers = Readers(p, result);
+  const auto permutes = [&](Id reader) { return IsCopy(p, reader) && !KeepsOrder(p, reader); };
+  if (value.op == Op::kLoad && !readers.empty() && absl::c_all_of(readers, permutes)) return true;
   return readers.size() == 1 && IsStore(p, readers[0]) && IsOnlyWriter(p, readers[0]) &&
          KeepsOrder(p, readers[0]) && Instances(p, readers[0]) == Instances(p, block) &&
          ItersByElement(p, readers[0], result).has_value();
 }
 
-class Expressions {
+// Puts operands that may be exchanged in one order.
+class OperandOrder {
  public:
-  explicit Expressions(Program& program)
+  explicit OperandOrder(Program& program)
       : p_(program), constants_(program), written_(program.buffers.size()) {
     int position = 0;
     for (const Id block : Blocks(p_)) {
@@ -71,48 +78,10 @@ class Expressions {
     if (const auto known = done_.find(expr); known != done_.end()) return known->second;
     Expr e = p_.exprs[expr];
     for (Id& operand : e.Operands()) operand = Of(operand);
-    return done_[expr] = p_.AddExpr(IsFloat(e.dtype) ? InOrder(Plain(e)) : e);
-  }
-
-  // The finite value of a literal, or NaN.
-  double Number(Id expr) const {
-    const Expr& e = p_.exprs[expr];
-    const double value = e.op == Op::kConstant ? absl::bit_cast<double>(e.Number()) : NAN;
-    return std::isfinite(value) ? value : NAN;
-  }
-
-  bool IsLeast(Id expr) const {
-    const Expr& e = p_.exprs[expr];
-    return e.op == Op::kConstant && absl::bit_cast<double>(e.Number()) == -INFINITY;
-  }
-
-  // Another operation with the same results, or the same one.
-  Expr Plain(const Expr& e) const {
-    if (e.op == Op::kDiv) {
-      const double by = Number(e.operand(1));
-      int exponent = 0;
-      if (std::abs(std::frexp(by, &exponent)) != 0.5 || std::abs(exponent) > 14) return e;
-      return {Op::kMul, e.dtype, e.operand(0), Literal(e.dtype, 1 / by)};
-    }
-    if (e.op == Op::kMax && IsLeast(e.operand(1))) return p_.exprs[e.operand(0)];
-    if (e.op == Op::kMax && IsLeast(e.operand(0))) return p_.exprs[e.operand(1)];
-    if (e.op != Op::kSelect) return e;
-    const Expr& condition = p_.exprs[e.operand(0)];
-    const double bound = Number(e.operand(2));
-    const bool is_max = condition.op == Op::kCmpUGt && condition.operand(0) == e.operand(1) &&
-                        condition.operand(1) == e.operand(2) && !std::isnan(bound) &&
-                        !(bound == 0 && std::signbit(bound));
-    return is_max ? Expr{Op::kMax, e.dtype, e.operand(1), e.operand(2)} : e;
-  }
-
-  Id Literal(DType dtype, double value) const {
-    return p_.AddExpr(Expr::Constant(dtype, absl::bit_cast<int64_t>(value)));
-  }
-
-  Expr InOrder(Expr e) const {
-    if (e.op != Op::kAdd && e.op != Op::kMul && e.op != Op::kMax && e.op != Op::kMin) return e;
-    if (Rank(e.operand(0)) < Rank(e.operand(1))) std::swap(e.Operands()[0], e.Operands()[1]);
-    return e;
+    const bool any_order = e.op == Op::kAdd || e.op == Op::kMul || e.op == Op::kMax || e.op == Op::kMin;
+    if (IsFloat(e.dtype) && any_order && Rank(e.operand(0)) < Rank(e.operand(1)))
+      std::swap(e.Operands()[0], e.Operands()[1]);
+    return done_[expr] = p_.AddExpr(e);
   }
 
   // When the model has the last of what the expression reads: 1 and more; 0 for constants, -1 for numbers.
@@ -133,59 +102,17 @@ class Expressions {
   mutable absl::flat_hash_map<Id, int> ranks_;
 };
 
-// Puts iters in one order, and leaves out those with one value, but for the last reduction iter of a reduction. Leaves
-// out dimensions of temporaries with one element.
+// Puts iters in one order, and leaves out those with one value, but for the last reduction iter of a reduction.
 class Iteration {
  public:
-  explicit Iteration(Program& program) : p_(program), kept_(program.buffers.size()) {
-    for (const Id block : Blocks(p_)) {
-      for (const Id gather : Gathers(p_, block)) gathered_.insert(BufferRead(p_.exprs[gather]));
-    }
-  }
+  explicit Iteration(Program& program) : p_(program) {}
 
   void Normalize() {
-    const std::vector<Id> blocks = Blocks(p_);
-    for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) ShrinkBuffer(b);
-    for (const Id block : blocks) Rewrite(block);
-    for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
-      if (kept_[b].empty()) continue;
-      const auto dims = p_.Dims(p_.buffers[b].shape);
-      std::vector<Extent> shape;
-      for (const int d : kept_[b]) shape.push_back(dims[d]);
-      p_.buffers[b].shape = p_.AddDims(shape);
-    }
-    DropUnusedExprs(p_);  // some read at dimensions that are gone
+    for (const Id block : Blocks(p_)) Rewrite(block);
+    DropUnitDims(p_, /*of_parameters=*/false);
   }
 
  private:
-  // Sets kept_[b] to the dimensions that stay, if others do not.
-  void ShrinkBuffer(Id b) {
-    if (p_.buffers[b].role != Role::kTemporary || p_.buffers[b].layout.axes.count != 0 ||
-        gathered_.contains(b))
-      return;
-    const auto dims = p_.Dims(p_.buffers[b].shape);
-    std::vector<int> kept;
-    for (size_t d = 0; d < dims.size(); ++d) {
-      if (dims[d].UpperBound() != 1) kept.push_back(static_cast<int>(d));
-    }
-    if (!kept.empty() && kept.size() < dims.size()) kept_[b] = kept;
-  }
-
-  Range IndexOf(Id buffer, Range index) {
-    if (kept_[buffer].empty()) return index;
-    std::vector<int32_t> marks;
-    for (const int d : kept_[buffer]) marks.push_back(p_.lists[index.begin + d]);
-    return p_.AddList(marks);
-  }
-
-  bool IsConcerned(Id block) const {
-    const auto shrinks = [&](Id b) { return !kept_[b].empty(); };
-    return absl::c_any_of(p_.Iters(p_.block(block).iters),
-                          [](const Iter& i) { return i.extent.UpperBound() == 1; }) ||
-           absl::c_any_of(ReadBuffers(p_, block), shrinks) ||
-           absl::c_any_of(WrittenBuffers(p_, block), shrinks);
-  }
-
   // The iters in the order in which the result's indices use them, then the body's reads.
   std::vector<int> Order(Id block) const {
     const BlockNode& b = p_.block(block);
@@ -206,7 +133,9 @@ class Iteration {
 
   void Rewrite(Id block) {
     const std::vector<int> order = Order(block);
-    if (!IsConcerned(block) && absl::c_is_sorted(order)) return;
+    const bool has_unit = absl::c_any_of(p_.Iters(p_.block(block).iters),
+                                         [](const Iter& i) { return i.extent.UpperBound() == 1; });
+    if (!has_unit && absl::c_is_sorted(order)) return;
     const BlockNode old = p_.block(block);
     std::vector<Iter> iters;
     std::vector<int64_t> extents;
@@ -224,19 +153,15 @@ class Iteration {
       iters.push_back(iter);
       extents.push_back(iter.extent.Known());
     }
-    BodyRewriter marks(p_, nullptr, [&](int i) { return was[i]; }, extents);
-    ExprCopier exprs(
-        p_, p_,
-        {.mark = [&](Id mark) { return marks.Index(mark); },
-         .index = [&](Id buffer, Range index) { return Rewritten(marks, IndexOf(buffer, index)); }});
+    BodyRewriter body(p_, nullptr, [&](int i) { return was[i]; }, extents);
     BlockNode now = old;
-    now.values = exprs.Copy(old.values);
-    now.initial = exprs.Copy(old.initial);
-    now.domain = Rewritten(marks, old.domain);
+    now.values = body.Expressions(old.values);
+    now.initial = body.Expressions(old.initial);
+    now.domain = Rewritten(body, old.domain);
     std::vector<Access> dests;
     for (int r = 0; r < old.dests.count; ++r) {
       const Access dest = p_.accesses[old.dests.begin + r];
-      dests.push_back({dest.buffer, Rewritten(marks, IndexOf(dest.buffer, dest.index))});
+      dests.push_back({dest.buffer, Rewritten(body, dest.index)});
     }
     now.dests.begin = static_cast<int32_t>(p_.accesses.size());
     p_.accesses.insert(p_.accesses.end(), dests.begin(), dests.end());
@@ -260,31 +185,76 @@ class Iteration {
   }
 
   Program& p_;
-  std::vector<std::vector<int>> kept_;  // by buffer: the dimensions that stay; empty: all
-  std::set<Id> gathered_;
 };
 
-void NormalizeExpressions(Program& program) {
-  Expressions expressions(program);
+// Returns how many expressions became others that are equal only for numbers.
+int NormalizeExpressions(Program& program, bool assume_numbers) {
+  PlainExpressions plain(program, assume_numbers);
+  for (const Id block : Blocks(program)) plain.Rewrite(block);
+  OperandOrder order(program);
   for (const Id block : Blocks(program)) {
-    const Range values = expressions.Of(program.block(block).values);
+    const Range values = order.Of(program.block(block).values);
     program.block(block).values = values;
-    const Range initial = expressions.Of(program.block(block).initial);
+    const Range initial = order.Of(program.block(block).initial);
     program.block(block).initial = initial;
+  }
+  return plain.assumed();
+}
+
+// True if the expression only computes integers of the iters.
+bool IsOfIters(const Program& p, Id expr) {
+  const Expr& e = p.exprs[expr];
+  return !IsFloat(e.dtype) && BufferRead(e) == kNone &&
+         absl::c_all_of(e.Operands(), [&](Id operand) { return IsOfIters(p, operand); });
+}
+
+// True if the block stores a number, integers that follow from its iters, or elements of a constant in their order: a
+// reshape or a broadcast.
+bool RepeatsAConstant(const Program& p, Id block) {
+  const BlockNode& b = p.block(block);
+  if (b.monoid != kNone || b.values.count != 1) return false;
+  const Expr& value = p.exprs[p.List(b.values)[0]];
+  if (value.op == Op::kLoad)
+    return p.buffers[value.AsLoad().buffer].role == Role::kConstant && KeepsOrder(p, block);
+  return value.op == Op::kConstant || IsOfIters(p, p.List(b.values)[0]);
+}
+
+// Removes the blocks whose results nothing reads.
+void DropUnreadBlocks(Program& p) {
+  const std::vector<Id> blocks = Blocks(p);
+  for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+    const bool read = absl::c_any_of(WrittenBuffers(p, *block), [&](Id b) {
+      return p.buffers[b].role != Role::kTemporary || !Readers(p, b).empty();
+    });
+    if (read || p.nodes[*block].first != kNone) continue;
+    RemoveWithEmptyLoops(p, *block);
+    p.Kill(*block);
   }
 }
 
 }  // namespace
 
-void BringToOneForm(Program& program) {
-  NormalizeExpressions(program);
+void InlineRepeatedConstants(Program& program) {
+  PlainExpressions plain(program, /*assume_numbers=*/false);
+  for (const Id block : Blocks(program)) {
+    plain.Rewrite(block);
+    if (RepeatsAConstant(program, block)) InlineBlock(program, block).IgnoreError();
+  }
+}
+
+int BringToOneForm(Program& program, bool assume_numbers) {
+  int assumed = NormalizeExpressions(program, assume_numbers);
+  Iteration(program).Normalize();
+  MergeEqualBlocks(program);
   const std::vector<char> prepared = PreparedBuffers(program);
   for (const Id block : Blocks(program)) {
     if (IsStore(program, block) && MayInline(program, block, prepared))
       InlineBlock(program, block).IgnoreError();
   }
-  NormalizeExpressions(program);
+  assumed += NormalizeExpressions(program, assume_numbers);
+  DropUnreadBlocks(program);
   Iteration(program).Normalize();
+  return assumed;
 }
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Brings computations that different exporters write differently to one form. Not a bit of a result changes.
+// Brings computations that different exporters write differently to one form.
 //
 //   T[i, j] = Y[i, j] + b[j];  Z[i, j] = select(T[i, j] > 0, T[i, j], 0)
 //   ->
@@ -11,15 +11,23 @@
 
 namespace kiln {
 
+// Inlines the blocks of an imported model that store a number, integers that follow from their iters, or elements of a
+// constant in order. No bit changes.
+void InlineRepeatedConstants(Program& program);
+
 // In an imported model:
+// - expressions are written in one way (lang/graph/plain_expressions.h)
+// - what is computed twice is computed once (lang/graph/equal_blocks.h)
 // - a store whose only reader is a store with as many instances, which reads each element once, is inlined,
 //   if that permutes nothing and the reader does not write a part of a concatenation
-// - a store that only reshapes or repeats a temporary in order is inlined everywhere
-// - max is written as max, also if NaN is greater than all numbers: select(x >u c, x, c), of a number c
-// - a quotient by a power of two is a product
+// - a store that only reshapes or repeats a temporary in order is inlined everywhere, and one that permutes a temporary
+//   into others that permute it again
 // - of operands that may be exchanged, those that the model computes later come first, then constants, then numbers
+// - blocks whose results nothing reads are left out
 // - iters with one value, and dimensions of temporaries with one element, are left out
-// Safe from any thread.
-void BringToOneForm(Program& program);
+//
+// Without `assume_numbers` not a bit of a result changes. With it, clips may treat NaN in another way, and a zero may
+// have another sign; returns how many expressions this concerns. Safe from any thread.
+int BringToOneForm(Program& program, bool assume_numbers = false);
 
 }  // namespace kiln

@@ -206,6 +206,10 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
   return result;
 }
 
+bool HasGivenConstants(const Program& program) {
+  return absl::c_any_of(program.parameters, [&](Id b) { return program.buffers[b].role == Role::kConstant; });
+}
+
 std::vector<char> PreparedBuffers(const Program& program) {
   std::vector<int> prepared(program.buffers.size(), -1);  // -1: nothing writes it yet
   const auto is_constant = [&](Id b) {

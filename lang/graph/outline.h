@@ -41,6 +41,9 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
                                  absl::Span<const char> prepared = {},
                                  absl::Span<const ForeignCall> foreign = {});
 
+// True if the caller gives constants. Then the program is a model that is simplified (lang/graph/simplify_model.h).
+bool HasGivenConstants(const Program& program);
+
 // By buffer of an imported program: 1 if it is computed from constants that the caller passes, so that it can be
 // computed once. All its writers read constants or such buffers alone, and none writes more than the largest of them:
 // what only repeats a constant is left where it is used. What is computed from constants with bytes stays in its task,

@@ -10,6 +10,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/graph/merge_dims.h"
 #include "lang/graph/outline.h"
+#include "lang/graph/unit_dims.h"
 #include "lang/graph/views.h"
 #include "lang/text/hash.h"
 
@@ -281,10 +282,12 @@ absl::StatusOr<std::vector<Task>> OutlineAll(const Program& program,
   std::vector<Task> tasks;
   absl::flat_hash_map<Hash128, std::vector<size_t>> known;
   std::set<std::string> names;
+  const bool simplified = HasGivenConstants(program);
   for (const std::vector<Id>& blocks : groups) {
     absl::StatusOr<Outlined> outlined =
         Outline(program, blocks, NameOf(program, blocks), all.prepared, all.foreign);
     if (!outlined.ok()) return outlined.status();
+    if (simplified) DropUnitDims(outlined->task, /*of_parameters=*/true);
     outlined->task = MergeDims(outlined->task, policies, costs);
     std::vector<size_t>& same_hash = known[HashOf(outlined->task)];
     const auto equal = std::find_if(same_hash.begin(), same_hash.end(),

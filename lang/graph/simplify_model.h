@@ -4,10 +4,12 @@
 //   const ModelSimplifications done = SimplifyModel(model->program, policies);
 //   auto tasks = ExtractTasks(model->program, policies);
 //
-// It brings layers to one form (lang/graph/one_form.h), and moves work on constants to where it runs once, when the
-// constants are prepared:
+// It brings layers to one form (lang/graph/one_form.h; with the policy "assume-numbers" for all numbers, without it for
+// NaN and signs of zeros too). It takes variances in f32 (lang/graph/narrow_variances.h, policy "narrow-variances"). And
+// it moves work on constants to where it runs once, when the constants are prepared:
 // - blocks that only reshape or repeat a constant, as a broadcast does, are inlined where they are read
-// - scales and shifts are folded into weights (lang/graph/fold_affine.h), with the policy "fold-affine"
+// - scales and shifts are folded into weights (lang/graph/fold_affine.h, lang/graph/fold_before.h), with the policy
+//   "fold-affine"
 // - products of one operand become one where that gains (lang/graph/join_siblings.h)
 // - what a concatenation puts together is written in its place (lang/graph/views.h)
 //
@@ -20,13 +22,16 @@
 
 namespace kiln {
 
-// A row of the table in lang/target/policies.cc, after the enumerators of Policy.
-inline constexpr Policy kFoldAffine{static_cast<int>(Policy::kPrefetchNests) + 1};
+// Rows of the table in lang/target/policies.cc, after the enumerators of Policy.
+inline constexpr Policy kFoldAffine{static_cast<int>(Policy::kPrefetchNests) + 1},
+    kAssumeNumbers{static_cast<int>(kFoldAffine) + 1}, kNarrowVariances{static_cast<int>(kFoldAffine) + 2};
 
 struct ModelSimplifications {
   bool applied = false;  // false if the model was left alone
   int folded = 0;        // sums whose scale or shift was folded
-  int joined = 0;        // sums that were joined into others
+  int narrowed = 0;      // variances that are taken in f32
+  int assumed = 0;  // expressions that give other results for NaN and zeros of another sign (assume-numbers)
+  int joined = 0;   // sums that were joined into others
 };
 
 // Safe from any thread.

@@ -1,7 +1,8 @@
 // kiln_model_fuzz [--models N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
-// Builds random small models as libraries and runs them beside the interpreter (testing/random_model.h). A third of
-// them is not scheduled. Tasks of another third get random steps of every primitive that the validator accepts, and
+// Builds random small models as libraries and runs them beside the interpreter (testing/random_model.h). Three fifths of
+// those with constants of the caller are simplified first (lang/graph/simplify_model.h). A third of the models is not
+// scheduled. Tasks of another third get random steps of every primitive that the validator accepts, and
 // those of the rest a draw of the space for CPUs. Each library runs twice on one thread and twice on two, and must
 // write nothing beside its results, its weights and its arena. A quarter of them also runs with each array between
 // guard pages (backends/model/check_memory.h). tests/support/forked_chunks.h has the command line.
@@ -17,6 +18,7 @@
 #include "lang/analysis/loop_nest_summary.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/lowerable.h"
+#include "lang/graph/simplify_model.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "modules/default_modules.h"
@@ -34,10 +36,10 @@ namespace {
 
 constexpr int kSteps = 12;  // tries for each task
 
-constexpr const char* kClasses[] = {
-    "several-tasks", "several-results", "constants-with-bytes", "prepare-calls", "prepared-arrays",
-    "workspaces",    "threads",         "assertion-fails",      "random-steps",  "drawn-schedule",
-    "arena"};
+constexpr const char* kClasses[] = {"several-tasks",  "several-results", "constants-with-bytes",
+                                    "prepare-calls",  "prepared-arrays", "workspaces",
+                                    "threads",        "assertion-fails", "random-steps",
+                                    "drawn-schedule", "arena",           "simplified"};
 
 BuilderPool& Builders() {  // of this process
   static auto* const pool = StartBuilders().release();
@@ -101,7 +103,9 @@ SeedResult RunSeed(uint64_t seed) {
   RandomDice dice(Engine({seed, 79}));
   const auto kind = seed % 3;
   std::vector<std::string> tasks;
-  const auto built = BuildModel(RandomModel(seed), Builders(), [&](const Program& task) {
+  Program model = RandomModel(seed);
+  const bool simplified = seed % 5 < 3 && SimplifyModel(model).applied;
+  const auto built = BuildModel(std::move(model), Builders(), [&](const Program& task) {
     Program scheduled = kind == 0 ? task : kind == 1 ? RandomSteps(task, dice) : DrawnSchedule(task, dice);
     tasks.push_back(ToString(scheduled));
     return scheduled;
@@ -113,7 +117,7 @@ SeedResult RunSeed(uint64_t seed) {
   };
   if (!built.ok()) return told(built.status().ToString());
   const std::vector<std::string> inputs = RandomModelInputs(built->model, seed);
-  const auto wanted = Run(built->model, inputs);
+  const auto wanted = Run(RandomModel(seed), inputs);
   auto* set_threads = built->library.Get<int(int)>("net_set_threads");
   ModelMemory memory(*built, inputs);
   if (memory.Prepare() != 0) return told("the prepare phase failed");
@@ -138,6 +142,7 @@ SeedResult RunSeed(uint64_t seed) {
   result.of_class[8] = kind == 1;
   result.of_class[9] = kind == 2;
   result.of_class[10] = built->plan.arena_bytes > 0;
+  result.of_class[11] = simplified;
   return result;
 }
 

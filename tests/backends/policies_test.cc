@@ -74,6 +74,8 @@ const Example kExamples[] = {
     {Policy::kGuards, kMlir, "bench/operators/MM_197x769x1023.mlir"},
     {Policy::kPrefetchNests, kMlir, "bench/operators/RL9.mlir"},
     {kFoldAffine, kModel, "tests/inputs/models/torch_resnet18.mlir"},
+    {kAssumeNumbers, kModel, "tests/inputs/models/onnx_mobilenet_v2.mlir"},
+    {kNarrowVariances, kModel, "tests/inputs/ops/torch_layernorm.mlir"},
 };
 
 const Program& Imported(const std::string& file) {

@@ -12,6 +12,7 @@ namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
@@ -90,6 +91,88 @@ TEST(OneForm, KeepsAMaximumThatIgnoresNaN) {
   Program net = b.Finish();
   BringToOneForm(net);
   EXPECT_THAT(ToString(net), HasSubstr("select("));
+}
+
+// X clipped to 0 .. 6, as exporters write it.
+Program Clip(int exporter) {
+  Builder b("net");
+  const Id x = b.Input("x", kF32, {4}), y = b.Output("y", kF32, {4});
+  const Id value = b.Load(x, {i}), zero = b.Float(kF32, 0), six = b.Float(kF32, 6);
+  const auto select = [&](Op compare, Id left, Id right, Id then, Id otherwise) {
+    return b.Make(Op::kSelect, kF32, b.Make(compare, DType::kI1, left, right), then, otherwise);
+  };
+  Id clipped = kNone;
+  if (exporter == 0) {  // ONNX
+    const Id low = select(Op::kCmpULt, value, zero, zero, value);
+    clipped = select(Op::kCmpUGt, low, six, six, low);
+  } else if (exporter == 1) {  // PyTorch
+    const Id low = select(Op::kCmpGt, value, zero, value, zero);
+    clipped = select(Op::kCmpLt, six, low, six, low);
+  } else {  // JAX
+    clipped = b.Make(Op::kMin, kF32, six, b.Make(Op::kMax, kF32, zero, value));
+  }
+  b.Compute("clip", {{"i", 4}}, {y, {i}}, clipped);
+  return b.Finish();
+}
+
+TEST(OneForm, ClipsAreMaximaAndMinimaIfValuesAreNumbers) {
+  for (const int exporter : {0, 1, 2}) {
+    Program net = Clip(exporter);
+    EXPECT_EQ(BringToOneForm(net, /*assume_numbers=*/true) > 0, exporter < 2);
+    EXPECT_THAT(ToString(net), HasSubstr("y[i] = min(max(x[i], f32(0)), f32(6))"));
+    ExpectSameResults(Clip(exporter), net);
+  }
+}
+
+TEST(OneForm, ATransposeOfATransposeIsOne) {
+  Builder b("net");
+  const Id x = b.Input("x", kF32, {4, 6}), t = b.Temporary("t", kF32, {3, 4, 2}),
+           u = b.Temporary("u", kF32, {3, 2, 4}), y = b.Output("y", kF32, {3, 2});
+  b.Compute("heads", {{"i", 3}, {"j", 4}, {"k", 2}}, {t, {i, j, k}}, b.Load(x, {j, i * 2 + k}));
+  b.Compute("keys", {{"i", 3}, {"j", 2}, {"k", 4}}, {u, {i, j, k}}, b.Load(t, {i, k, j}));
+  b.Reduce("sum", {{"i", 3}, {"j", 2}, {"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i, j}},
+           b.Load(u, {i, j, k}));
+  const Program before = b.Finish();
+  Program after = before;
+  BringToOneForm(after);
+  EXPECT_THAT(ToString(after), HasSubstr("u[i, j, k] = x[k, i*2 + j]"));
+  ExpectSameResults(before, after);
+}
+
+// Y = X + (0 where an index is not negative, else -1), with a block for each operation.
+TEST(OneForm, AMaskOfZerosIsLeftOutIfSignsOfZerosDoNotMatter) {
+  Builder b("net");
+  const Id x = b.Input("x", kF32, {4, 4}), at = b.Temporary("at", DType::kI64, {4}),
+           keep = b.Temporary("keep", DType::kI1, {4}), mask = b.Temporary("mask", kF32, {4, 4}),
+           y = b.Output("y", kF32, {4, 4});
+  b.Compute("at", {{"i", 4}}, {at, {i}}, b.Make(Op::kCast, DType::kI64, b.Index(i)));
+  b.Compute("keep", {{"i", 4}}, {keep, {i}},
+            b.Make(Op::kCmpGe, DType::kI1, b.Load(at, {i}), b.Integer(DType::kI64, 0)));
+  b.Compute("mask", {{"i", 4}, {"j", 4}}, {mask, {i, j}},
+            b.Make(Op::kSelect, kF32, b.Load(keep, {j}), b.Float(kF32, 0), b.Float(kF32, -1)));
+  b.Compute("add", {{"i", 4}, {"j", 4}}, {y, {i, j}}, b.Add(b.Load(x, {i, j}), b.Load(mask, {i, j})));
+  const Program before = b.Finish();
+  Program after = before, exact = before;
+  InlineRepeatedConstants(after);
+  EXPECT_EQ(BringToOneForm(after, /*assume_numbers=*/true), 1);
+  EXPECT_THAT(ToString(after), HasSubstr("y[i, j] = x[i, j]\n"));
+  InlineRepeatedConstants(exact);
+  EXPECT_EQ(BringToOneForm(exact), 0);
+  EXPECT_THAT(ToString(exact), HasSubstr("y[i, j] = x[i, j] + f32(0)\n"));
+  ExpectSameResults(before, exact);
+}
+
+TEST(OneForm, LeavesOutWhatNothingReads) {
+  Builder b("net");
+  const Id x = b.Input("x", kF32, {4}), t = b.Temporary("t", kF32, {4}), u = b.Temporary("u", kF32, {4}),
+           y = b.Output("y", kF32, {4});
+  b.Compute("twice", {{"i", 4}}, {t, {i}}, b.Add(b.Load(x, {i}), b.Load(x, {i})));
+  b.Compute("exp", {{"i", 4}}, {u, {i}}, b.Make(Op::kExp, kF32, b.Load(t, {i})));
+  b.Compute("copy", {{"i", 4}}, {y, {i}}, b.Load(x, {i}));
+  Program net = b.Finish();
+  BringToOneForm(net);
+  EXPECT_THAT(ToString(net), Not(HasSubstr("exp")));
+  EXPECT_THAT(ToString(net), Not(HasSubstr("twice")));
 }
 
 }  // namespace

@@ -145,6 +145,14 @@ class ModelBuild {
       lines.push_back(
           absl::StrCat("Scales and shifts of ", input_.simplified.folded,
                        " sums are folded into their constants (policy fold-affine): they round otherwise."));
+    if (input_.simplified.narrowed > 0)
+      lines.push_back(absl::StrCat(input_.simplified.narrowed,
+                                   " variances of f32 values are taken in f32 (policy narrow-variances)."));
+    if (input_.simplified.assumed > 0)
+      lines.push_back(absl::StrCat(
+          "Assumed in ", input_.simplified.assumed,
+          " operations of the file: values are numbers, and signs of zeros do not matter (policy "
+          "assume-numbers)."));
     for (const BuiltTask& task : report_.tasks) {
       if (!task.assumptions.empty())
         lines.push_back(absl::StrCat("Assumed in ", task.name, ": ", task.assumptions));

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Times two exports of one model by different frameworks, in turns, in one process on one core.
+
+    bench/models/exports.py torch_resnet50.mlir onnx_resnet50.mlir --results bench/results/exporters.jsonl
+
+`kiln build` makes a library of each: with records of --db where there are any, and default schedules elsewhere. Both run
+with one thread and drawn data. A round is one run of each, in an order that changes. Each pair is a line of JSON in
+--results: the medians in milliseconds, and the median of the second one's time over the first one's in a round, with its
+95% interval. Needs numpy. bench/models/workloads.py counts the tasks that both have.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+from compare import ROOT, KilnModel, median_interval, timed
+
+
+def built(options, file, name, folder):
+    command = [options.kiln, "build", file, "--inputs", options.inputs, "--name", name, "-o", folder,
+               "--db", options.db or f"{folder}/none.db"]
+    said = subprocess.run(command, capture_output=True, text=True, check=False)
+    if said.returncode != 0:
+        sys.exit(said.stderr)
+    return KilnModel(f"{folder}/{name}.so")
+
+
+def compare(options, files):
+    with tempfile.TemporaryDirectory() as folder:
+        models = [built(options, file, name, folder) for file, name in zip(files, ("first", "second"))]
+        for model in models * 2:
+            model.run()
+        rounds, until = [], time.time() + options.seconds
+        while len(rounds) < 5 or time.time() < until:
+            turn = len(rounds) % 2
+            times = [timed(models[turn].run)[0], timed(models[1 - turn].run)[0]]
+            rounds.append((times[turn], times[1 - turn]))
+    first, second = (statistics.median(column) * 1e3 for column in zip(*rounds))
+    return {"models": [pathlib.Path(file).stem for file in files], "threads": 1, "rounds": len(rounds),
+            "ms": [first, second], "ratio": median_interval([b / a for a, b in rounds])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", help="pairs of files")
+    parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
+    parser.add_argument("--db", help="records; without it all schedules are default ones")
+    parser.add_argument("--inputs", default="1", help="as in `kiln build`")
+    parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
+    parser.add_argument("--results", help="a file to append to")
+    options = parser.parse_args()
+    if len(options.files) % 2:
+        parser.error("give pairs of files")
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
+    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
+    for pair in zip(options.files[::2], options.files[1::2]):
+        line = {**compare(options, pair), "cpu": cpu, "commit": commit}
+        print("{} {:.2f} ms, {} {:.2f} ms, ratio {:.3f} [{:.3f}, {:.3f}]".format(
+            line["models"][0], line["ms"][0], line["models"][1], line["ms"][1], *line["ratio"]), flush=True)
+        if options.results:
+            with open(options.results, "a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+if __name__ == "__main__":
+    main()

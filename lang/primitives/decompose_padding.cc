@@ -28,6 +28,12 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
   const Expr& value = p.exprs[p.List(b.values)[0]];
   if (value.op != Op::kWithin || p.exprs[value.AsWithin().otherwise].op != Op::kConstant)
     return No(absl::StrCat(Describe(p, block), " does not pad what it stores with a constant"));
+  const auto extent_of = [&](Source iter) { return p.Iters(b.iters)[iter.id].extent.Known(); };
+  for (const Id mark : p.List(value.AsWithin().marks)) {
+    const Interval values = Bounds(p.SumOf(mark), extent_of);
+    if (values.max < 0 || values.min >= p.marks[mark].extent.Known())
+      return No(absl::StrCat(Describe(p, block), " stores the constant everywhere"));
+  }
   if (Writers(p, p.Accesses(b.dests)[0].buffer).size() != 1) return No("the padded buffer has other writers");
   if (const absl::Status status = CheckNotWithin(p, block); !status.ok()) return status;
   const std::vector<Id> loops = LoopsAround(p, block);
@@ -147,7 +153,7 @@ const Primitive kDecomposePadding{
         "for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)\n->\n"
         "for i in 0..12: B[i] = 0\n"
         "for i in 0..8: B[i+2] = A[i]\n"
-        "Does not apply if the block stores anything else, if its buffer has other writers, or if "
+        "Does not apply if the block stores anything else or the constant alone, if its buffer has other writers, or if "
         "iterations that run at once repeat the block.",
     .apply = DecomposePadding,
 };

@@ -95,7 +95,8 @@ Broken CheckPrior(const Trace& trace, const Program& program) {
   do {
     if (++outcomes > kMaxOutcomes) return {};
     RandomChooser chooser(dice);
-    const absl::StatusOr<Replayed> replayed = Replay(trace, program, FuzzTarget(), chooser, {.snapshots = false});
+    const absl::StatusOr<Replayed> replayed =
+        Replay(trace, program, FuzzTarget(), chooser, {.snapshots = false});
     if (!replayed.ok()) continue;
     std::vector<Decision> decisions;
     for (const ReplayedSite& site : replayed->sites) decisions.push_back(site.decision);

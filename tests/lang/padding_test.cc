@@ -161,6 +161,17 @@ TEST(DecomposePadding, RefusesBlocksThatPadNothing) {
   EXPECT_THAT(Refusal(s), HasSubstr("block \"copy\" does not pad what it stores with a constant"));
 }
 
+TEST(DecomposePadding, RefusesWhatIsNeverWithinTheBounds) {
+  Builder b("outside");
+  const Id x = b.Input("x", DType::kF32, {1}), y = b.Output("y", DType::kF32, {1});
+  const IndexSum before = b.Iter(0) * 2 + IndexSum::Constant(-1);
+  b.Compute("pad", {{"i", 1}}, {y, {b.Iter(0)}},
+            b.Within({{before, 1}}, b.Load(x, {before}), b.Float(DType::kF32, 0)));
+  Schedule s = Scheduled(b.Finish());
+  s.DecomposePadding(s.GetBlock("pad"), s.GetLoops(s.GetBlock("pad"))[0]);
+  EXPECT_THAT(Refusal(s), HasSubstr("block \"pad\" stores the constant everywhere"));
+}
+
 TEST(DecomposePadding, RefusesReductions) {
   Schedule s = Scheduled(Matmul());
   s.DecomposePadding(s.GetBlock("matmul"), s.GetLoops(s.GetBlock("matmul"))[0]);

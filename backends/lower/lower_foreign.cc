@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Tensor/Transforms/SubsetInsertionOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "mlir/Parser/Parser.h"
@@ -231,6 +232,17 @@ mlir::LogicalResult FreeTheRest(mlir::func::FuncOp function) {
   return mlir::success();
 }
 
+// The arrays that are allocated when the operation runs, and freed later.
+llvm::SmallVector<mlir::Value> HeldAt(mlir::Operation* op, mlir::func::FuncOp function) {
+  const mlir::DominanceInfo dominance(function);
+  llvm::SmallVector<mlir::Value> held;
+  function.walk([&](memref::DeallocOp free) {
+    if (dominance.properlyDominates(free.getMemref(), op) && !dominance.properlyDominates(free, op))
+      held.push_back(free.getMemref());
+  });
+  return held;
+}
+
 // Makes branches of loops, and lets a failed assertion return 1. Returns whether there is one.
 mlir::FailureOr<bool> ReturnFailures(mlir::ModuleOp module, mlir::func::FuncOp function) {
   mlir::PassManager passes(module.getContext());
@@ -239,11 +251,14 @@ mlir::FailureOr<bool> ReturnFailures(mlir::ModuleOp module, mlir::func::FuncOp f
   llvm::SmallVector<mlir::cf::AssertOp> assertions;
   function.walk([&](mlir::cf::AssertOp op) { assertions.push_back(op); });
   if (assertions.empty()) return false;
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> held;
+  for (mlir::cf::AssertOp op : assertions) held.push_back(HeldAt(op, function));
   mlir::OpBuilder b(module.getContext());
-  mlir::Block* fails = b.createBlock(&function.getBody(), function.getBody().end());
-  const mlir::Value one = mlir::arith::ConstantOp::create(b, function.getLoc(), b.getI32IntegerAttr(1));
-  mlir::func::ReturnOp::create(b, function.getLoc(), one);
-  for (mlir::cf::AssertOp op : assertions) {
+  for (const auto& [op, arrays] : llvm::zip(assertions, held)) {
+    mlir::Block* fails = b.createBlock(&function.getBody(), function.getBody().end());
+    for (const mlir::Value array : arrays) memref::DeallocOp::create(b, op.getLoc(), array);
+    const mlir::Value one = mlir::arith::ConstantOp::create(b, op.getLoc(), b.getI32IntegerAttr(1));
+    mlir::func::ReturnOp::create(b, op.getLoc(), one);
     mlir::Block* block = op->getBlock();
     mlir::Block* rest = block->splitBlock(std::next(op->getIterator()));
     b.setInsertionPointToEnd(block);

@@ -1,5 +1,6 @@
 // Operations that Kiln cannot schedule, as foreign calls of a whole model: what the library computes.
 #include <gmock/gmock.h>
+#include <malloc.h>
 
 #include "tests/backends/whole.h"
 
@@ -182,6 +183,43 @@ func.func @net(%x: tensor<4xf32>) -> tensor<f32> {
   const WholeResult good = RunWhole(*whole, {F({1, 2, 3, 4})});
   EXPECT_EQ(good.status, 0);
   EXPECT_THAT(ValuesOf<float>(good.outputs[0]), ElementsAre(10));
+}
+
+// The temporary has no bound, so it is allocated.
+TEST(ForeignCalls, AFailedAssertionFreesWhatIsAllocated) {
+  const auto whole = BuildWhole(R"(
+func.func @net(%n: tensor<i64>) -> tensor<i64> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %z = arith.constant 0 : i64
+  %m = tensor.extract %n[] : tensor<i64>
+  %k = arith.index_cast %m : i64 to index
+  %s = scf.for %i = %c0 to %c2 step %c1 iter_args(%sum = %z) -> (i64) {
+    %e = tensor.empty(%k) : tensor<?xi64>
+    %f = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        outs(%e : tensor<?xi64>) {
+    ^bb0(%o: i64):
+      %x = linalg.index 0 : index
+      %y = arith.index_cast %x : index to i64
+      linalg.yield %y : i64
+    } -> tensor<?xi64>
+    %v = tensor.extract %f[%c2] : tensor<?xi64>
+    %ok = arith.cmpi slt, %m, %v : i64
+    cf.assert %ok, "never"
+    %w = tensor.extract %f[%i] : tensor<?xi64>
+    %t = arith.addi %sum, %w : i64
+    scf.yield %t : i64
+  }
+  %r = tensor.from_elements %s : tensor<i64>
+  return %r : tensor<i64>
+})");
+  ASSERT_TRUE(whole.ok()) << whole.status();
+  const auto held = [] { return mallinfo2().hblkhd + mallinfo2().uordblks; };
+  EXPECT_EQ(RunWhole(*whole, {I({1 << 20})}).status, 1);
+  const size_t before = held();
+  for (int n = 0; n < 8; ++n) EXPECT_EQ(RunWhole(*whole, {I({1 << 20})}).status, 1);
+  EXPECT_LT(held(), before + (1 << 20));  // one array takes 8 MB
 }
 
 // The number of elements that are kept is computed, so the tensor between the operations has no fixed shape.

@@ -1,6 +1,7 @@
 #include "backends/vendor/paired_timing.h"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -64,14 +65,19 @@ absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Prog
                       .params = ParamsOf(original, TolerancesOf(original), RangesOf(original))};
 }
 
-absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path) {
+absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path,
+                                   const RunWatch& watch) {
   const auto path = runner_path.empty() ? FindRunner() : absl::StatusOr<std::string>(runner_path);
   if (!path.ok()) return path.status();
   auto runners =
       RunnerPool::Start({.runner_path = *path, .cores = {ShareCores(UsableCores(), request.threads).timed}});
   if (!runners.ok()) return runners.status();
-  RunResult result = (*runners)->Submit(std::move(request)).get();
+  std::future<RunResult> future = (*runners)->Submit(std::move(request));
+  if (watch) watch([&] { (*runners)->Interrupt(); });
+  RunResult result = future.get();
+  if (watch) watch(nullptr);
   if (result.status == RunStatus::kOk) return result;
+  if (result.status == RunStatus::kInterrupted && watch) return absl::CancelledError("interrupted");
   return absl::Status(
       result.status == RunStatus::kLoadFailed ? absl::StatusCode::kNotFound : absl::StatusCode::kInternal,
       absl::StrCat(RunStatusName(result.status), ": ", result.detail));

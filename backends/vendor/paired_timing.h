@@ -2,6 +2,7 @@
 // and never at the same time as other work of Kiln. `kiln bench` and the benchmarks use it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,12 @@ absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program&
 // of `original`.
 absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original);
 
-// Runs one request on a runner of its own, at `runner_path` (empty: beside the running executable). kNotFound
-// if a kernel could not be loaded; kInternal, with the reason, if the run failed.
-absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path = "");
+// Runs one request on a runner of its own, at `runner_path` (empty: beside the running executable). `watch` is called
+// with a function that ends the run, and with null when that is too late. kNotFound if a kernel could not be loaded;
+// kCancelled if the run was ended; kInternal, with the reason, if it failed.
+using RunWatch = std::function<void(std::function<void()> end)>;
+absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path = "",
+                                   const RunWatch& watch = nullptr);
 
 // Runs `trusted` once, stores its outputs in `folder`, and lets the request compare its kernels' outputs with
 // them.

@@ -23,7 +23,7 @@ absl::StatusOr<std::vector<double>> InPlace::Run(absl::Span<const PlacedTask> ta
     if (found.back() && task.scheduled != nullptr)
       schedules_->scheduled[*found.back()] = {*task.scheduled, target_.contract, target_.policies};
   }
-  const auto timed = TimeWhole(input_, *schedules_, target_.cores, runner_, builders);
+  const auto timed = TimeWhole(input_, *schedules_, target_.cores, runner_, builders, stop_);
   if (!timed.ok()) return timed.status();
   std::vector<double> seconds;
   for (const std::optional<size_t>& t : found) seconds.push_back(t ? timed->seconds[*t] : 0);

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "api/internal/model/run_whole.h"
 #include "api/internal/model/time_whole.h"
 #include "api/internal/store/chosen_records.h"
 #include "api/internal/store/record.h"
@@ -114,7 +115,7 @@ class Race {
       }
       if (auto status = UseRecord(r_.options, chosen[t], t, &schedules); !status.ok()) return status;
     }
-    auto timed = TimeWhole(r_.input, schedules, r_.target.cores, r_.runner, r_.builders);
+    auto timed = TimeWhole(r_.input, schedules, r_.target.cores, r_.runner, r_.builders, r_.stop);
     if (!timed.ok()) return timed.status();
     wholes_.push_back(*std::move(timed));
     chosen_.push_back(std::move(chosen));
@@ -145,7 +146,7 @@ class Race {
       request.peers.push_back(wholes_[racing[i]].kernel);
       request.limits.bytes += RunBytesOf(wholes_[racing[i]].described);
     }
-    const auto ran = RunAlone(std::move(request), r_.runner);
+    const auto ran = RunWhole(std::move(request), r_.runner, r_.stop);
     if (!ran.ok()) return ran.status();
     std::vector<std::vector<double>> seconds = {ran->seconds};
     seconds.insert(seconds.end(), ran->peer_seconds.begin(), ran->peer_seconds.end());

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "backends/vendor/paired_timing.h"
+#include "api/internal/model/run_whole.h"
 
 namespace kiln::api {
 namespace {
@@ -14,7 +14,7 @@ constexpr double kMaxSeconds = 60;  // for all of them
 }  // namespace
 
 absl::StatusOr<TimedWhole> TimeWhole(const Input& input, const ModelSchedules& schedules, int threads,
-                                     const std::string& runner, BuilderPool& builders) {
+                                     const std::string& runner, BuilderPool& builders, Stop& stop) {
   auto whole = CompileWhole(input, schedules, "whole", builders);
   if (!whole.ok()) return whole.status();
   TimedWhole timed{.kernel = KernelOfModel(whole->described, std::move(whole->library.shared_object)),
@@ -23,7 +23,7 @@ absl::StatusOr<TimedWhole> TimeWhole(const Input& input, const ModelSchedules& s
       .kernel = timed.kernel, .threads = threads, .profile = ProfileOf(timed.described, kRuns)};
   request.timing.runs = 1;
   request.limits = {.seconds = kMaxSeconds, .bytes = RunBytesOf(timed.described)};
-  const auto ran = RunAlone(std::move(request), runner);
+  const auto ran = RunWhole(std::move(request), runner, stop);
   if (!ran.ok()) return ran.status();
   std::map<std::string, std::pair<double, int>> sums;
   for (const CallTimes& call : CallTimesOf(timed.described, ran->call_seconds)) {

@@ -17,8 +17,8 @@ struct TimedWhole {
   std::vector<double> seconds{};  // of one execution, by task; 0 for tasks of the prepare phase
 };
 
-// `runner`: path of kiln-runner. Errors: those of CompileWhole and RunAlone.
+// `runner`: path of kiln-runner. Errors: those of CompileWhole and RunWhole.
 absl::StatusOr<TimedWhole> TimeWhole(const Input& input, const ModelSchedules& schedules, int threads,
-                                     const std::string& runner, BuilderPool& builders);
+                                     const std::string& runner, BuilderPool& builders, Stop& stop);
 
 }  // namespace kiln::api

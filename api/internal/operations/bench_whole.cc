@@ -1,6 +1,7 @@
 // Session::Bench of a whole model: its records in turns with default schedules.
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
+#include "api/internal/model/run_whole.h"
 #include "api/internal/model/schedules.h"
 #include "api/internal/model/whole.h"
 #include "api/internal/operations/operations.h"
@@ -38,7 +39,7 @@ class WholeBench {
     }
     if (stop_.asked()) return absl::CancelledError("interrupted");
     Say("timing in turns");
-    const auto ran = RunAlone(std::move(request), workers->runner);
+    const auto ran = RunWhole(std::move(request), workers->runner, stop_);
     if (!ran.ok()) return ran.status();
     times.rounds = static_cast<int>(ran->seconds.size());
     times.seconds = Of(MedianOf(ran->seconds));

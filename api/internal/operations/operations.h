@@ -23,7 +23,7 @@ absl::StatusOr<BenchReport> BenchWhole(const SessionOptions& options, const Inpu
                                        const BenchSettings& settings, Stop& stop);
 absl::StatusOr<BuildReport> BuildModel(const SessionOptions& options, const Input& input,
                                        const BuildSettings& settings, Stop& stop);
-absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSettings& settings);
+absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSettings& settings, Stop& stop);
 
 absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options);
 absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings);

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
+#include "api/internal/model/run_whole.h"
 #include "api/internal/model/whole.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/workers.h"
@@ -25,7 +26,7 @@ class ModelRun {
   ModelRun(const RunSettings& settings, const LibraryText& described, std::string library)
       : s_(settings), described_(described), kernel_(KernelOfModel(described, std::move(library))) {}
 
-  absl::StatusOr<RunReport> Run(const std::string& runner) {
+  absl::StatusOr<RunReport> Run(const std::string& runner, Stop& stop) {
     if (auto status = TakeInputs(); !status.ok()) return status;
     if (auto status = TakeWeights(); !status.ok()) return status;
     RunRequest request{.kernel = std::move(kernel_), .data_seed = s_.seed, .threads = s_.threads};
@@ -38,7 +39,7 @@ class ModelRun {
             absl::StrCat(s_.library, ": built by an older Kiln, which cannot time calls; build it again")));
       request.profile = ProfileOf(described_, s_.runs);
     }
-    const auto ran = RunAlone(std::move(request), runner);
+    const auto ran = RunWhole(std::move(request), runner, stop);
     if (!ran.ok()) return ran.status();
     const MedianInterval median = MedianOf(ran->seconds);
     return RunReport{.library = s_.library,
@@ -110,14 +111,15 @@ class ModelRun {
 
 }  // namespace
 
-absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSettings& settings) {
+absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSettings& settings, Stop& stop) {
+  const Stop::Work work(stop);
   auto library = Read(settings.library);
   if (!library.ok()) return library.status();
   const auto described = DescriptionOf(settings.library, *library);
   if (!described.ok()) return described.status();
   const auto workers = FindWorkers(options.workers);
   if (!workers.ok()) return workers.status();
-  return ModelRun(settings, *described, *std::move(library)).Run(workers->runner);
+  return ModelRun(settings, *described, *std::move(library)).Run(workers->runner, stop);
 }
 
 }  // namespace kiln::api

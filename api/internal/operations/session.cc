@@ -79,7 +79,7 @@ absl::StatusOr<BuildReport> Session::Build(const BuildSettings& settings) {
 }
 
 absl::StatusOr<RunReport> Session::Run(const RunSettings& settings) {
-  return RunModel(impl_->options, settings);
+  return RunModel(impl_->options, settings, impl_->stop);
 }
 
 absl::StatusOr<BenchReport> Session::Bench(const BenchSettings& settings) {

@@ -299,7 +299,7 @@ class TuneRun {
     if (stopped()) return absl::OkStatus();
     const std::string library =
         (std::filesystem::path(s_.output) / absl::StrCat(report->whole->name, ".so")).string();
-    auto run = RunModel(c_.options, {.library = library, .threads = Threads(), .profile = true});
+    auto run = RunModel(c_.options, {.library = library, .threads = Threads(), .profile = true}, c_.stop);
     if (run.ok()) report->whole_run = *std::move(run);
     return absl::OkStatus();
   }

@@ -1,0 +1,27 @@
+// Runs a library of a model in a process of its own, until the user interrupts.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "api/internal/stop.h"
+#include "backends/vendor/paired_timing.h"
+
+namespace kiln::api {
+
+// Errors: those of RunAlone; kCancelled if interrupted.
+inline absl::StatusOr<RunResult> RunWhole(RunRequest request, const std::string& runner, Stop& stop) {
+  std::optional<Stop::Work> work;
+  auto ran = RunAlone(std::move(request), runner, [&](std::function<void()> end) {
+    work.reset();
+    if (!end) return;
+    work.emplace(stop, end);
+    if (stop.asked()) end();
+  });
+  if (stop.asked()) return absl::CancelledError("interrupted");
+  return ran;
+}
+
+}  // namespace kiln::api

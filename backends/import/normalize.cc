@@ -3,6 +3,7 @@
 #include "backends/import/decompose.h"
 #include "backends/import/foreign/expand.h"
 #include "backends/import/refusal.h"
+#include "backends/import/unroll_loops.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Passes.h"
@@ -60,8 +61,10 @@ mlir::LogicalResult Normalize(mlir::ModuleOp module) {
   mlir::PassManager after(module.getContext());
   after.addPass(mlir::createLinalgInlineScalarOperandsPass());
   after.addPass(mlir::createCanonicalizerPass());
+  after.addPass(mlir::createLoopInvariantCodeMotionPass());
   after.addPass(mlir::createCSEPass());
-  return after.run(module);
+  if (mlir::failed(after.run(module))) return mlir::failure();
+  return UnrollLoops(module) ? after.run(module) : mlir::success();
 }
 
 }  // namespace kiln

@@ -144,16 +144,15 @@ class TensorOpTranslator {
   mlir::LogicalResult Pad(mlir::tensor::PadOp op) {
     const mlir::Value padding = op.getConstantPaddingValue();
     if (!padding) return values_.Refuse(op_, "padding that depends on the position", "pad with a constant");
-    if (llvm::any_of(op.getStaticLow(), mlir::ShapedType::isDynamic) ||
-        llvm::any_of(op.getStaticHigh(), mlir::ShapedType::isDynamic)) {
-      return values_.Refuse(op_, "an amount of padding that is computed", kStaticHint);
-    }
+    const auto low = mlir::getConstantIntValues(op.getMixedLowPad());
+    const auto high = mlir::getConstantIntValues(op.getMixedHighPad());
+    if (!low || !high) return values_.Refuse(op_, "an amount of padding that is computed", kStaticHint);
     const std::vector<int64_t> domain = ShapeOf(op.getResult()), shape = op.getSourceType().getShape().vec();
     std::vector<Builder::Bound> bounds;
     std::vector<IndexSum> index;
     for (size_t d = 0; d < domain.size(); ++d) {
-      index.push_back(Builder::Iter(static_cast<int>(d)) + IndexSum::Constant(-op.getStaticLow()[d]));
-      if (op.getStaticLow()[d] > 0 || op.getStaticHigh()[d] > 0) bounds.push_back({index.back(), shape[d]});
+      index.push_back(Builder::Iter(static_cast<int>(d)) + IndexSum::Constant(-(*low)[d]));
+      if ((*low)[d] > 0 || (*high)[d] > 0) bounds.push_back({index.back(), shape[d]});
     }
     const auto source = Guarded(op.getSource(), index, domain);
     const auto outside = mlir::failed(source) ? source : scalars_.Translate(padding);

@@ -144,6 +144,17 @@ TEST(ImportForms, TosaIsLoweredFirst) {
               {Bytes<float>({11, 22, 33, 14, 25, 36}), Bytes<float>({66, 75})});
 }
 
+// The amounts of padding are operands with constant values.
+TEST(ImportForms, TosaPads) {
+  const std::string text = R"(func.func @f(%x: tensor<2x2xf32>) -> tensor<3x3xf32> {
+  %p = tosa.const_shape {values = dense<[1, 0, 0, 1]> : tensor<4xindex>} : () -> !tosa.shape<4>
+  %z = "tosa.const"() <{values = dense<9.0> : tensor<1xf32>}> : () -> tensor<1xf32>
+  %0 = tosa.pad %x, %p, %z : (tensor<2x2xf32>, !tosa.shape<4>, tensor<1xf32>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
+})";
+  ExpectGives(text, {Bytes(Counted(4))}, {Bytes<float>({9, 9, 9, 1, 2, 9, 3, 4, 9})});
+}
+
 TEST(ImportForms, UnsignedTensorsAreTakenAsTheirBits) {
   const std::string text = R"(#m = affine_map<(i) -> (i)>
 func.func @f(%x: tensor<3xui8>) -> tensor<3xui32> {

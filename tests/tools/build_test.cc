@@ -149,8 +149,8 @@ TEST(Build, ChecksTheLibraryOnDrawnData) {
 
 TEST(Build, WhatKilnCannotScheduleIsAForeignCall) {
   const std::string inputs = absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/");
-  for (const char* file : {"ops/onnx_LSTM.mlir", "unsupported/jax_sort.mlir",
-                           "unsupported/jax_fori_loop.mlir", "unsupported/torch_cumsum.mlir"}) {
+  for (const char* file :
+       {"unsupported/jax_sort.mlir", "unsupported/jax_fori_loop.mlir", "unsupported/torch_cumsum.mlir"}) {
     const TemporaryFolder folder;
     const Ran built = RunKiln({"build", inputs + file, "-o", folder / "out", "--name", "net", "--db",
                                folder / "none.db", "--json"});

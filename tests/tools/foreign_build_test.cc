@@ -96,6 +96,17 @@ TEST(ForeignBuild, TuneEndsWithTheWhole) {
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 
+// The loop of an LSTM has eight steps of eight products.
+TEST(ForeignBuild, AShortLoopOfProductsIsUnrolled) {
+  const TemporaryFolder folder;
+  const Ran built = RunKiln({"build", absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/ops/onnx_LSTM.mlir"),
+                             "--check", "-o", folder / "out", "--db", folder / "none.db", "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const nlohmann::json report = built.json();
+  for (const nlohmann::json& task : report["tasks"]) EXPECT_NE(task["schedule"], "foreign");
+  EXPECT_LT(report["accuracy"]["error"], report["accuracy"]["limit"]);
+}
+
 // Without an output there is no whole, and an operation that is not scheduled is an error.
 TEST(ForeignBuild, TuneOfOneOperationEndsWithTheWholeToo) {
   const TemporaryFolder folder;

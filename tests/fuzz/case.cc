@@ -4,6 +4,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/loop_nest_summary.h"
@@ -20,6 +21,8 @@
 #include "tests/fuzz/trace_properties.h"
 #include "tests/support/random_steps.h"
 #include "trace/text.h"
+#include "validator/proof/decide.h"
+#include "validator/proof/synchronization.h"
 #include "validator/validate.h"
 
 namespace kiln::fuzz {
@@ -78,14 +81,34 @@ Broken CheckValidator(Program program, const SymbolicOutputs& wanted, Dice& dice
                                     ", but ", agrees.message(), "\n", kiln::ToString(program))};
 }
 
+// Checks that a plan with a fault is not proven if threads race: a point is left out, or only warps wait at it.
+Broken CheckFaultyPlan(const Program& program, SyncPlan plan, uint64_t seed, int64_t accesses) {
+  if (plan.points.empty()) return {};
+  RandomDice dice(Engine({seed, 6}));
+  const int64_t at = dice.Below(static_cast<int64_t>(plan.points.size()));
+  if (dice.Flip(0.5)) {
+    plan.points.erase(plan.points.begin() + at);
+  } else {
+    plan.points[at].among = std::min(plan.points[at].among, Owner::kWarp);
+  }
+  const absl::Status clocks = CheckThreadClocks(program, plan, accesses);
+  if (!absl::IsFailedPrecondition(clocks)) return {};
+  proof::Decider decider(nullptr, 10'000, absl::Now() + absl::Seconds(1));
+  if (proof::CheckSynchronization(decider, proof::Spaces(program), plan).answer != proof::Answer::kYes)
+    return {};
+  return {"proof of threads", absl::StrCat("a plan with a fault is proven, but ", clocks.message(), "\n",
+                                           kiln::ToString(program))};
+}
+
 // Checks that the threads of kernels do not race if they wait where the plan says.
-Broken CheckThreads(const Program& program) {
+Broken CheckThreads(const Program& program, uint64_t seed) {
   constexpr int64_t kAccesses = 100'000;
   if (!HasAxes(program) || !CheckOwners(program).ok()) return {};
   const absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
   if (!plan.ok()) return {};  // blocks of a grid would have to wait for each other
   const absl::Status clocks = CheckThreadClocks(program, *plan, kAccesses);
-  if (clocks.ok() || absl::IsResourceExhausted(clocks)) return {};
+  if (clocks.ok()) return CheckFaultyPlan(program, *plan, seed, kAccesses);
+  if (absl::IsResourceExhausted(clocks)) return {};
   return {"thread clocks", absl::StrCat(clocks.message(), "\n", kiln::ToString(program))};
 }
 
@@ -132,7 +155,7 @@ Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t see
     const absl::Status agrees = CheckSymbolic(now, wanted, run.options);
     if (!agrees.ok()) return {run.property, std::string(agrees.message())};
   }
-  return CheckThreads(now);
+  return CheckThreads(now, seed);
 }
 
 bool Overwrites(const Program& program) {

@@ -4,8 +4,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "lang/analysis/legality.h"
 #include "lang/reference/symbolic.h"
+#include "lang/threads/synchronization.h"
 #include "validator/proof/obligations.h"
+#include "validator/proof/synchronization.h"
 #include "validator/proof/versions.h"
 
 namespace kiln {
@@ -54,6 +57,14 @@ Finding Compare(Decider& decider, const Program& one, const Program& other, int6
   return Obligations(decider, comparison, scheduled, original).Check();
 }
 
+// Checks that the threads of kernels wait for each other where lang/threads/synchronization.h lets them wait.
+Finding OrderThreads(Decider& decider, const Program& scheduled) {
+  if (!HasAxes(scheduled)) return {};
+  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(scheduled);
+  if (!plan.ok()) return {Answer::kUnknown, std::string(plan.status().message()), {}};
+  return CheckSynchronization(decider, Spaces(scheduled), *plan);
+}
+
 Finding CompareVersions(Decider& decider, Program original, Program scheduled, int64_t most_steps) {
   const Finding finding = FactorReduction(decider, original, scheduled);
   return finding.answer == Answer::kYes ? Compare(decider, original, scheduled, most_steps) : finding;
@@ -78,9 +89,9 @@ Proof Prove(const Program& original, const Program& scheduled, const ProofOption
   using namespace proof;  // NOLINT
   if (!SameBuffers(original, scheduled)) return {Verdict::kTooHard, "the programs have other buffers"};
   Decider decider(options.prover, options.most_points, absl::Now() + options.limit);
-  const Finding finding = MayWriteAnew(original)
-                              ? CompareVersions(decider, original, scheduled, options.most_steps)
-                              : Compare(decider, original, scheduled, options.most_steps);
+  Finding finding = MayWriteAnew(original) ? CompareVersions(decider, original, scheduled, options.most_steps)
+                                           : Compare(decider, original, scheduled, options.most_steps);
+  if (finding.answer == Answer::kYes) finding = OrderThreads(decider, scheduled);
   if (finding.answer == Answer::kYes) return {Verdict::kProven, ""};
   if (Instances(original) + Instances(scheduled) > static_cast<double>(options.most_instances))
     return {Verdict::kTooHard, finding.why};

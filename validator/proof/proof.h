@@ -6,7 +6,8 @@
 // that it computes (Provenance); the proof checks this. It shows two things:
 // - Every element has one value whenever it is read (validator/proof/model.h). Writes precede reads, no
 //   block reads an incomplete reduction, and iterations that may run at once do not disturb each other
-//   (validator/proof/obligations.h).
+//   (validator/proof/obligations.h). The threads of GPU kernels wait for each other wherever they use the
+//   same elements (validator/proof/synchronization.h).
 // - The value is the original's. Bodies are equal up to inlining, copies and padding, and a reduction
 //   combines each of the original's instances once (validator/proof/compare.h).
 //

@@ -1,0 +1,163 @@
+// The proof of synchronization plans (validator/proof/synchronization.h): plans of schedules are proven, and plans with a
+// fault never are.
+#include "validator/proof/synchronization.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "absl/time/clock.h"
+#include "lang/analysis/legality.h"
+#include "lang/program/builder.h"
+#include "lang/threads/synchronization.h"
+#include "testing/gpu_schedules.h"
+#include "testing/matmul.h"
+#include "testing/softmax.h"
+#include "testing/thread_clocks.h"
+#include "validator/proof/decide.h"
+#include "validator/proof/proof.h"
+
+namespace kiln {
+namespace {
+
+using proof::Answer;
+
+proof::Finding FindingOf(const Program& program, const SyncPlan& plan) {
+  proof::Decider decider(nullptr, 20'000, absl::Now() + absl::Seconds(5));
+  return proof::CheckSynchronization(decider, proof::Spaces(program), plan);
+}
+
+SyncPlan PlanOf(const Program& program) {
+  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
+  EXPECT_TRUE(plan.ok()) << plan.status();
+  return plan.ok() ? *plan : SyncPlan();
+}
+
+// Plans with one fault each: a point left out, or a child late, or among a warp only; a wait that is too short.
+std::vector<SyncPlan> Faults(const Program& p, const SyncPlan& plan) {
+  std::vector<SyncPlan> faults;
+  for (size_t i = 0; i < plan.points.size(); ++i) {
+    SyncPlan fault = plan;
+    fault.points.erase(fault.points.begin() + static_cast<int64_t>(i));
+    faults.push_back(fault);
+    fault = plan;
+    if (const Id next = p.nodes[plan.points[i].before].next; next != kNone) {
+      fault.points[i].before = next;
+      faults.push_back(fault);
+    }
+    fault = plan;
+    if (plan.points[i].among > Owner::kWarp) {
+      fault.points[i].among = Owner::kWarp;
+      faults.push_back(fault);
+    }
+    fault = plan;
+    if (plan.points[i].wait_groups < 0) continue;
+    ++fault.points[i].wait_groups;
+    faults.push_back(fault);
+    fault.points[i].wait_groups = -1;
+    faults.push_back(fault);
+  }
+  for (size_t i = 0; i < plan.rings.size(); ++i) {
+    if (plan.rings[i].depth < 2 || plan.rings[i].counts_arrivals) continue;
+    SyncPlan fault = plan;
+    --fault.rings[i].depth;
+    faults.push_back(fault);
+  }
+  return faults;
+}
+
+// The plan is proven. Each faulty plan that has a race is not.
+void ExpectProven(const Program& p) {
+  const SyncPlan plan = PlanOf(p);
+  const proof::Finding finding = FindingOf(p, plan);
+  EXPECT_EQ(finding.answer, Answer::kYes) << finding.why;
+  ASSERT_TRUE(CheckThreadClocks(p, plan).ok());
+  for (const SyncPlan& fault : Faults(p, plan)) {
+    const absl::Status clocks = CheckThreadClocks(p, fault);
+    if (absl::IsFailedPrecondition(clocks)) EXPECT_NE(FindingOf(p, fault).answer, Answer::kYes) << clocks;
+  }
+}
+
+TEST(SynchronizationProof, ProvesAPipelinedProduct) {
+  const Schedule s = SimtMatmul(Matmul(32, 24, 16));
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectProven(s.program());
+  EXPECT_EQ(Prove(Matmul(32, 24, 16), s.program()).verdict, Proof::Verdict::kProven);
+}
+
+TEST(SynchronizationProof, ProvesReductionsOverThreads) {
+  const Schedule s = SoftmaxOfRows(Softmax(3, 64));
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectProven(s.program());
+}
+
+// T = A;  C[i] = T[i] + T[i + shift], T in shared memory, a part for each block.
+Program Shifted(int64_t shift, int64_t threads) {
+  Builder b("shifted");
+  const Id A = b.Input("A", DType::kF32, {256 + shift}), T = b.Temporary("T", DType::kF32, {256 + shift}),
+           C = b.Output("C", DType::kF32, {256});
+  const IndexSum i = b.Iter(0);
+  IndexSum next = i;
+  next.offset = shift;
+  b.Compute("make", {{"i", 256 + shift}}, {T, {i}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", 256}}, {C, {i}}, b.Add(b.Load(T, {i}), b.Load(T, {next})));
+  Schedule s = Scheduled(b.Finish());
+  const Block make = s.GetBlock("make"), use = s.GetBlock("use");
+  const auto parts = s.Split(s.GetLoops(use)[0], {kAuto, 2, threads});
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.ComputeAt(make, parts[1]);
+  s.SetScope(make, "shared");
+  s.Bind(parts[2], LoopKind::kThreadX);
+  s.Bind(s.GetLoops(make).back(), LoopKind::kThreadX);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+TEST(SynchronizationProof, TellsThreadsAndWarpsApart) {
+  EXPECT_TRUE(PlanOf(Shifted(0, 32)).points.empty());  // each thread uses what it wrote
+  ExpectProven(Shifted(0, 32));
+  ExpectProven(Shifted(1, 8));   // a warp waits
+  ExpectProven(Shifted(1, 64));  // a block waits
+}
+
+// for k: { S = A[:, k], copied by 8 threads;  C += S, read by other threads }
+Program Copied(const PipelineOptions& options) {
+  Builder b("copied");
+  const Id A = b.Input("A", DType::kF32, {12, 64}), S = b.Temporary("S", DType::kF32, {12, 64}),
+           C = b.Output("C", DType::kF32, {64});
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
+  b.Compute("load", {{"k", 12}, {"i", 64}}, {S, {b.Iter(0), b.Iter(1)}}, b.Load(A, {b.Iter(0), b.Iter(1)}));
+  b.Reduce("sum", {{"i", 64}, {"k", 12, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
+           b.Load(S, {k, i * -1 + IndexSum::Constant(63)}));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({loops[1], loops[0]});
+  s.ComputeAt(s.GetBlock("load"), loops[1]);
+  s.SetScope(s.GetBlock("load"), "shared");
+  s.Bind(loops[0], LoopKind::kThreadX);
+  s.Bind(s.GetLoops(s.GetBlock("load")).back(), LoopKind::kThreadX);
+  s.Pipeline(loops[1], options);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+TEST(SynchronizationProof, ProvesRingsByTheirResidues) {
+  for (const auto& [depth, stage, order] : std::vector<std::tuple<int64_t, int64_t, std::vector<int64_t>>>{
+           {1, 0, {0, 1}}, {2, 0, {0, 1}}, {2, 1, {0, 1}}, {3, 2, {1, 0}}, {4, 1, {0, 1}}})
+    ExpectProven(Copied({.stages = {0, stage}, .order = order, .depths = {depth}}));
+}
+
+TEST(SynchronizationProof, ProvesWaitsOfAsynchronousCopies) {
+  for (const int64_t stage : {1, 2, 3})
+    ExpectProven(Copied({.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"}));
+}
+
+TEST(SynchronizationProof, SaysWhatIsNotShown) {
+  const Program p = Shifted(1, 64);
+  const proof::Finding finding = FindingOf(p, {});
+  EXPECT_EQ(finding.answer, Answer::kUnknown);
+  EXPECT_THAT(finding.why, testing::AllOf(testing::HasSubstr("threads are not shown to wait for each other"),
+                                          testing::HasSubstr("use elements of T")));
+}
+
+}  // namespace
+}  // namespace kiln

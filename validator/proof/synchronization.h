@@ -1,0 +1,27 @@
+// Proves that the points of a plan (lang/threads/sync_points.h) order the threads of kernels. A part of
+// validator/proof/proof.h.
+//
+// For every two uses of a buffer that threads share, one of which writes, and for every way in which one
+// follows the other (in the same iteration, or in a later iteration of a loop around both), the proof shows
+// one of two things:
+// - All threads of the block pass a point between them.
+// - No two different threads use the same element. If the threads of a warp, or those of one iteration of
+//   an axis, pass a point, threads of others must be meant. This is a question about integer points.
+// Elements are the same if their indices are equal, or if they lie in the same place, since memory holds only
+// what one iteration of the loops around all uses needs. Copies of a ring are told apart by their residues.
+// Asynchronous copies count as passed at a point that waits for their group. Rings that count arrivals are
+// handed over by their own barriers, and are not looked at. Threads of different blocks never wait for each
+// other, so their elements must differ.
+//
+// The proof uses the program and the plan, and not the analysis that made the plan.
+#pragma once
+
+#include "lang/threads/sync_points.h"
+#include "validator/proof/compare.h"
+
+namespace kiln::proof {
+
+// kYes, or kUnknown with the two blocks and the buffer.
+Finding CheckSynchronization(Decider& decider, const Spaces& spaces, const SyncPlan& plan);
+
+}  // namespace kiln::proof

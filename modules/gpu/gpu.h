@@ -32,6 +32,9 @@ struct ThreadTiles {
 // loops of a slice, the elements of a thread (unrolled).
 ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies);
 
+// Fuses the loops of the blocks of a launch to one: groups of up to 16 rows of tiles, column by column.
+Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
+
 // Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block.
 // That is the block that makes the operand if it only copies or pads and nothing else reads it, else a new one.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);

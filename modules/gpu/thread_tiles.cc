@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/gpu/gpu.h"
 
@@ -12,7 +13,6 @@ namespace {
 constexpr int64_t kApart = 4;          // largest number of parts of a thread that lie apart
 constexpr int64_t kSlice = 64;         // longest slice of a reduction
 constexpr int64_t kOtherBytes = 2048;  // of shared memory: alignment, sums that threads exchange
-constexpr int64_t kRows = 16;          // most rows of tiles that neighbouring blocks compute together
 
 // How an operand moves along the loops around a block.
 struct Operand {
@@ -54,9 +54,13 @@ class Sampler {
     const Gpu& gpu = *s.target().gpu;
     const int64_t words =
         std::max<int64_t>(4, SizeOf(p.buffers[WrittenBuffers(p, s.node(block))[0]].dtype)) / 4;
+    int64_t code = 1;  // instructions for each sum, where its consumers are folded into the store
+    for (const Id consumer : Consumers(p, s.node(block)))
+      code = std::max(code, Instructions(p, consumer, s.target().costs));
+    const int64_t sums = std::min(gpu.accumulators / words, s.target().max_unrolled / code);
     const Value most = s.SampleCategoricalUpTo(gpu.threads_per_block, {64, 128, 256, 512, 1024}, "threads");
     threads_ = most;
-    sums_ = s.Minimum({gpu.accumulators / words, s.Divide(gpu.registers_per_sm / 2 / words, most)});
+    sums_ = s.Minimum({sums, s.Divide(gpu.registers_per_sm / 2 / words, most)});
     for (const Operand& operand : operands_) {
       room_.push_back(SharedBytes() / (operand.bytes * static_cast<int64_t>(operands_.size())));
       needs_.push_back({operand.bytes});
@@ -118,18 +122,6 @@ class Sampler {
   std::optional<Value> slice_;
 };
 
-// The order of the blocks of the launch: groups of up to kRows rows of tiles, column by column.
-Loop RasterOf(Schedule& s, std::vector<Loop> blocks) {
-  if (blocks.size() < 2) return blocks.empty() ? Loop{} : blocks[0];
-  const Loop rows = blocks[blocks.size() - 2], columns = blocks.back();
-  const Value group = s.SamplePerfectTile(rows, {.parts = 2, .innermost = kRows}, "raster");
-  const std::vector<Loop> parts = s.Split(rows, {group});
-  s.Reorder({parts[0], columns, parts[1]});
-  blocks.resize(blocks.size() - 2);
-  blocks.insert(blocks.end(), {parts[0], columns, parts[1]});
-  return s.Fuse(blocks);
-}
-
 Loop FuseAll(Schedule& s, const std::vector<Loop>& loops) {
   return loops.size() > 1 ? s.Fuse(loops) : loops.empty() ? Loop{} : loops[0];
 }
@@ -187,7 +179,7 @@ ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies) {
   for (const auto* level : {&blocks, &steps, &threads, &slice, &apart, &elements})
     order.insert(order.end(), level->begin(), level->end());
   s.Reorder(order);
-  tiles.block = RasterOf(s, blocks);
+  tiles.block = FuseBlocks(s, blocks);
   tiles.step = FuseAll(s, steps);
   tiles.thread = FuseAll(s, threads);
   for (const auto* level : {&apart, &elements})

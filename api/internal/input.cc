@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -22,9 +23,9 @@ namespace {
 
 constexpr size_t kArgumentsOfAModel = 8;
 
-// True if there are several tasks and at least one has a reduction.
+// True if there are several tasks, or one that occurs several times, and at least one has a reduction.
 bool IsModel(const std::vector<Task>& tasks) {
-  if (tasks.size() < 2) return false;
+  if (tasks.size() < 2 && (tasks.empty() || tasks[0].occurrences.size() < 2)) return false;
   for (const Task& task : tasks) {
     for (const BlockNode& block : task.program.blocks) {
       if (block.monoid != kNone) return true;
@@ -78,6 +79,42 @@ absl::Status CutIntoTasks(Imported whole, Input* input) {
   return absl::OkStatus();
 }
 
+absl::Status MapConstants(const std::vector<LargeConstant>& constants, Input* input) {
+  int64_t size = 0;
+  for (const LargeConstant& c : constants) size = std::max(size, c.offset + c.bytes);
+  MemoryFile& file = *input->embedded_file;
+  void* const memory = mmap(nullptr, static_cast<size_t>(size), PROT_READ, MAP_SHARED, file.fd, 0);
+  if (memory == MAP_FAILED) return absl::UnavailableError("there is no memory for the constants of the file");
+  file.bytes = {static_cast<const char*>(memory), static_cast<size_t>(size)};
+  for (const LargeConstant& c : constants)
+    input->embedded[c.buffer] =
+        file.bytes.substr(static_cast<size_t>(c.offset), static_cast<size_t>(c.bytes));
+  return absl::OkStatus();
+}
+
+// Imports the file and cuts it into tasks. `detaches`: whether large constants become parameters.
+absl::Status Import(ImportOptions options, bool detaches, Input* input) {
+  const bool whole_wanted = input->source.whole;
+  options.large_constants = -1;
+  if (detaches) {
+    input->embedded_file = std::make_shared<MemoryFile>();
+    options.large_constants = input->embedded_file->fd = memfd_create("kiln-constants", MFD_CLOEXEC);
+  }
+  absl::StatusOr<Imported> whole = ImportFile(input->path, options);
+  const absl::Status refusal = whole.status();
+  if (!whole.ok()) {
+    options.allow_boundaries = true;
+    whole = ImportFile(input->path, options);
+    if (!whole.ok()) return whole_wanted ? whole.status() : refusal;
+  }
+  const std::vector<LargeConstant> large = std::move(whole->large_constants);
+  const absl::Status cut = CutIntoTasks(*std::move(whole), input);
+  if (!refusal.ok() && (!cut.ok() || (!whole_wanted && !IsModel(input->tasks)))) return refusal;
+  if (!cut.ok() || large.empty()) return cut;
+  if (!IsModel(input->tasks)) return Import(std::move(options), /*detaches=*/false, input);
+  return MapConstants(large, input);
+}
+
 absl::Status CannotRead(const std::string& what) {
   return absl::UnavailableError(absl::StrCat("cannot read ", what, ": ", std::strerror(errno)));
 }
@@ -101,7 +138,7 @@ std::string DigestOf(absl::string_view text) {
 
 // Stores the text in an anonymous file that lives as long as `input`.
 absl::Status KeepText(absl::string_view text, const std::string& what, Input* input) {
-  input->file = std::make_shared<TextFile>();
+  input->file = std::make_shared<MemoryFile>();
   input->file->fd = memfd_create("kiln-text", MFD_CLOEXEC);
   if (input->file->fd < 0 || !WriteAll(input->file->fd, text)) return CannotRead(what);
   input->path = absl::StrCat("/proc/self/fd/", input->file->fd);
@@ -120,7 +157,8 @@ absl::Status CheckPath(const std::string& path) {
 
 }  // namespace
 
-TextFile::~TextFile() {
+MemoryFile::~MemoryFile() {
+  if (!bytes.empty()) munmap(const_cast<char*>(bytes.data()), bytes.size());
   if (fd >= 0) close(fd);
 }
 
@@ -148,16 +186,8 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
     return usable;
   }
   input.shown = source.path.empty() ? options.name : source.path;
-  absl::StatusOr<Imported> whole = ImportFile(input.path, options);
-  const absl::Status refusal = whole.status();
-  if (!whole.ok()) {
-    options.allow_boundaries = true;
-    whole = ImportFile(input.path, options);
-    if (!whole.ok()) return source.whole ? whole.status() : refusal;
-  }
-  const absl::Status cut = CutIntoTasks(*std::move(whole), &input);
-  if (!refusal.ok() && (!cut.ok() || (!source.whole && !IsModel(input.tasks)))) return refusal;
-  if (!cut.ok()) return cut;
+  if (const absl::Status imported = Import(options, /*detaches=*/true, &input); !imported.ok())
+    return imported;
   if (input.foreign.empty() && input.tasks[0].program.blocks.empty())
     return absl::InvalidArgumentError(absl::StrCat(input.shown, ": computes nothing that could be tuned"));
   NoteRoles(&input);

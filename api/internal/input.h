@@ -1,11 +1,13 @@
 // Imports the file that a user gives and cuts it into tasks.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "api/model.h"
 #include "backends/import/import.h"
 #include "lang/graph/outline.h"
@@ -13,12 +15,13 @@
 
 namespace kiln::api {
 
-struct TextFile {  // an anonymous file, closed by the destructor
+struct MemoryFile {  // an anonymous file, closed by the destructor
   int fd = -1;
-  TextFile() = default;
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-  ~TextFile();
+  absl::string_view bytes{};  // its content, once it is mapped
+  MemoryFile() = default;
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile();
 };
 
 struct Input {
@@ -26,7 +29,7 @@ struct Input {
   std::string shown;                   // the name in messages and reports
   std::string path;                    // a path from which the text can be read again
   std::string digest;                  // digest of text that came from standard input or a string, else empty
-  std::shared_ptr<TextFile> file;      // holds the text that came from standard input or a string
+  std::shared_ptr<MemoryFile> file;    // holds the text that came from standard input or a string
   Program program;                     // the whole; a model is simplified
   Program imported;                    // the whole, before that
   std::vector<Task> tasks;             // that it is cut into
@@ -35,15 +38,18 @@ struct Input {
   Policies policies;                   // of the import, and of what is made of it
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
-  ModelSimplifications simplified;     // what `program` differs by from the file, if it is a model
-  std::vector<ForeignCall> foreign;    // by boundary: what it reads and writes in `program`
+  // Bytes of constants that the file of a model holds, by the names of their buffers, which are parameters.
+  std::map<std::string, absl::string_view> embedded;
+  std::shared_ptr<MemoryFile> embedded_file;  // holds these bytes
+  ModelSimplifications simplified;            // what `program` differs by from the file, if it is a model
+  std::vector<ForeignCall> foreign;           // by boundary: what it reads and writes in `program`
   std::vector<ForeignCall> imported_foreign;  // and in `imported`
 };
 
-// Loads the input. If the file is a model (several tasks, one of them with a reduction), or `source.whole` is true, an
-// operation that Kiln cannot express becomes a boundary: between the tasks there is a foreign call, and the buffers
-// between it and the tasks are temporaries. In any other file it is an error. This function forks: call it before
-// threads start.
+// Loads the input. If the file is a model (several tasks, or one that occurs several times, at least one of them with a
+// reduction), or `source.whole` is true, an operation that Kiln cannot express becomes a boundary: between the tasks
+// there is a foreign call, and the buffers between it and the tasks are temporaries. In any other file it is an error.
+// Large constants of a model become parameters (ImportOptions::large_constants). This function forks: call it before threads start.
 // `without`: the policies that are switched off. An unknown name is a Mistake.
 absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without);
 

@@ -1,14 +1,11 @@
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
-#include "backends/import/import.h"
+#include "backends/import/import_terminated.h"
 #include "backends/workers/child.h"
 #include "backends/workers/wire.h"
 #include "lang/text/serialize.h"
+#include "llvm/Support/MemoryBuffer.h"
 
 namespace kiln {
 namespace {
@@ -21,27 +18,28 @@ struct Answer {
   std::vector<std::string> arguments;
   std::vector<Boundary> boundaries;
   std::vector<std::string> between;
+  std::vector<LargeConstant> large_constants;
 };
 
 struct AnswerFields {
   static void Of(auto& visit, auto& value) {
-    if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, Boundary>) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<T, Boundary>) {
       visit(value.location, value.op, value.reason, value.hint, value.code, value.results, value.operands);
+    } else if constexpr (std::is_same_v<T, LargeConstant>) {
+      visit(value.buffer, value.offset, value.bytes);
     } else {
-      visit(value.error, value.nothing, value.program, value.arguments, value.boundaries, value.between);
+      visit(value.error, value.nothing, value.program, value.arguments, value.boundaries, value.between,
+            value.large_constants);
     }
   }
 };
 
 absl::StatusOr<Imported> ReadAndImport(const std::string& path, const ImportOptions& options) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (!file.good() && !file.eof()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": ", errno ? std::strerror(errno) : "cannot be read"));
-  }
-  return ImportLinalg(text, options.name.empty() ? path : options.name, options);
+  const auto file = llvm::MemoryBuffer::getFile(path);
+  if (!file) return absl::InvalidArgumentError(absl::StrCat(path, ": ", file.getError().message()));
+  const llvm::StringRef text = (*file)->getBuffer();
+  return ImportTerminated({text.data(), text.size()}, options.name.empty() ? path : options.name, options);
 }
 
 std::string InChild(const std::string& path, const ImportOptions& options) {
@@ -49,11 +47,11 @@ std::string InChild(const std::string& path, const ImportOptions& options) {
   absl::StatusOr<Imported> imported = ReadAndImport(path, options);
   if (!imported.ok()) {
     return WireEncode<AnswerFields>(Answer{
-        std::string(imported.status().message()), absl::IsOutOfRange(imported.status()), {}, {}, {}, {}});
+        std::string(imported.status().message()), absl::IsOutOfRange(imported.status()), {}, {}, {}, {}, {}});
   }
   return WireEncode<AnswerFields>(Answer{"", false, Serialize(imported->program),
                                          std::move(imported->arguments), std::move(imported->boundaries),
-                                         std::move(imported->between)});
+                                         std::move(imported->between), std::move(imported->large_constants)});
 }
 
 }  // namespace
@@ -79,7 +77,7 @@ absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportOptions
   auto program = Deserialize(answer.program);
   if (!program.ok()) return program.status();
   return Imported{*std::move(program), std::move(answer.arguments), std::move(answer.boundaries),
-                  std::move(answer.between)};
+                  std::move(answer.between), std::move(answer.large_constants)};
 }
 
 }  // namespace kiln

@@ -1,5 +1,6 @@
 #include "backends/import/constants.h"
 
+#include "backends/workers/write_all.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 
@@ -24,7 +25,40 @@ std::string BytesOf(mlir::DenseElementsAttr elements, DType dtype) {
   return bytes;
 }
 
+// The bytes of a resource; nothing if the file leaves them out.
+llvm::ArrayRef<char> BytesOf(mlir::DenseResourceElementsAttr resource) {
+  const mlir::AsmResourceBlob* blob = resource.getRawHandle().getBlob();
+  return blob ? blob->getData() : llvm::ArrayRef<char>();
+}
+
 }  // namespace
+
+bool IsLargeConstant(mlir::Operation* op) {
+  constexpr int64_t kLeast = int64_t{64} << 10;  // bytes
+  auto constant = llvm::dyn_cast_if_present<mlir::arith::ConstantOp>(op);
+  const auto type = constant ? llvm::dyn_cast<mlir::RankedTensorType>(constant.getType()) : nullptr;
+  std::vector<int64_t> shape;
+  Why why;
+  if (!type || !ShapeOf(type, &shape, &why)) return false;
+  const DType dtype = ElementOf(constant.getResult());
+  if ((!IsFloat(dtype) && SizeOf(dtype) > 2) || dtype == DType::kI1) return false;
+  const int64_t bytes = type.getNumElements() * SizeOf(dtype);
+  if (bytes < kLeast) return false;
+  if (auto elements = llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValue()))
+    return !elements.isSplat() && static_cast<int64_t>(elements.getRawData().size()) == bytes;
+  const auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(constant.getValue());
+  return resource && static_cast<int64_t>(BytesOf(resource).size()) == bytes;
+}
+
+int64_t AppendLargeConstant(mlir::arith::ConstantOp op, int file) {
+  llvm::ArrayRef<char> bytes;
+  if (auto elements = llvm::dyn_cast<mlir::DenseElementsAttr>(op.getValue())) {
+    bytes = elements.getRawData();
+  } else {
+    bytes = BytesOf(llvm::cast<mlir::DenseResourceElementsAttr>(op.getValue()));
+  }
+  return WriteAll(file, {bytes.data(), bytes.size()}) ? static_cast<int64_t>(bytes.size()) : -1;
+}
 
 mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values) {
   if (ToDType(op.getType())) return mlir::success();
@@ -33,6 +67,12 @@ mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values
   if (!ShapeOf(op.getType(), &shape, &why)) return values.Refuse(op, why);
   const DType dtype = ElementOf(op.getResult());
   std::string bytes;
+  if (values.detaches_large && IsLargeConstant(op)) {
+    const std::string name = values.UniqueName("constant");
+    values.SetBuffer(op.getResult(), values.builder().Constant(name, dtype, Extents(shape)));
+    values.detached.emplace_back(name, op);
+    return mlir::success();
+  }
   if (auto elements = llvm::dyn_cast<mlir::DenseElementsAttr>(op.getValue())) {
     if (elements.isSplat()) {
       values.SetSplat(op.getResult(), elements.getSplatValue<mlir::TypedAttr>(), {});
@@ -40,10 +80,10 @@ mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values
     }
     bytes = BytesOf(elements, dtype);
   } else if (auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(op.getValue())) {
-    const mlir::AsmResourceBlob* blob = resource.getRawHandle().getBlob();
-    if (blob) bytes.assign(blob->getData().data(), blob->getData().size());
+    const llvm::ArrayRef<char> found = BytesOf(resource);
+    bytes.assign(found.data(), found.size());
     const int64_t wanted = llvm::cast<mlir::RankedTensorType>(op.getType()).getNumElements() * SizeOf(dtype);
-    if (blob && static_cast<int64_t>(bytes.size()) != wanted) {
+    if (!bytes.empty() && static_cast<int64_t>(bytes.size()) != wanted) {
       return values.Refuse(op, "a resource whose size is not that of its type",
                            "write the file again, with whole resources");
     }

@@ -8,6 +8,7 @@
 #include "absl/strings/strip.h"
 #include "backends/import/file_kind.h"
 #include "backends/import/foreign/dialects.h"
+#include "backends/import/import_terminated.h"
 #include "backends/import/normalize.h"
 #include "backends/import/refusal.h"
 #include "backends/import/roles.h"
@@ -146,6 +147,11 @@ llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module, l
 
 absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
                                       const ImportOptions& options) {
+  return ImportTerminated(std::string(text), filename, options);
+}
+
+absl::StatusOr<Imported> ImportTerminated(absl::string_view text, absl::string_view filename,
+                                          const ImportOptions& options) {
   if (const auto kind = KindOf(text)) {
     return absl::InvalidArgumentError(absl::StrCat(
         filename, ": ", kind->is, "; Kiln reads linalg on tensors, as MLIR writes it\n  hint: ", kind->hint));
@@ -163,7 +169,7 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
   });
   llvm::SourceMgr sources;
   const llvm::StringRef buffer(text.data(), text.size()), name(filename.data(), filename.size());
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(buffer, name), {});
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(buffer, name), {});
   const auto module = mlir::parseSourceFile<mlir::ModuleOp>(sources, &context);
   if (!module)
     return absl::InvalidArgumentError(error.empty() ? absl::StrCat(filename, ": no module in the file")

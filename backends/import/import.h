@@ -21,6 +21,8 @@
 // - An argmax keeps the file's rules for ties and NaN, and its index may be any function of the loops
 //   (backends/import/arg_blocks.h). If the index is read from a tensor and NaN wins, the index is assumed to
 //   grow.
+// - With ImportOptions::large_constants, constants of at least 64 KiB are parameters without bytes. Those of 32-bit and
+//   64-bit integers are not, since their values may be indices or sizes.
 //
 // Text may start with a byte-order mark. MLIR bytecode is accepted too. Files in other formats (ONNX, TFLite,
 // safetensors, ...) give an error that names the format and how to convert it (backends/import/file_kind.h).
@@ -54,6 +56,9 @@ struct ImportOptions {
   // are those of the file without "%", or "argN" by position. All others are constants; scalars stay scalars.
   std::vector<std::string> inputs;
 
+  // A file that is open for writing, or -1: the bytes of large constants are appended to it, and are not in the program.
+  int large_constants = -1;
+
   std::string name;  // of the file, for messages and the program; by default the path
 
   // Limits of ImportFile's child process.
@@ -76,6 +81,12 @@ struct Boundary {
   std::vector<std::string> operands;  // buffers; those that the program computes are outputs
 };
 
+// A constant whose bytes are in the file ImportOptions::large_constants. It is a parameter of the program.
+struct LargeConstant {
+  std::string buffer;  // its name
+  int64_t offset = 0, bytes = 0;
+};
+
 struct Imported {
   Program program;
   // The file's names of the function's arguments by position, without "%"; empty if it has none. The argument
@@ -85,6 +96,7 @@ struct Imported {
   // Buffers that are parameters only because of boundaries: results of boundaries, and outputs that only boundaries
   // read.
   std::vector<std::string> between;
+  std::vector<LargeConstant> large_constants;  // in the order of the file
 };
 
 // Imports linalg from a text. kOutOfRange if there is nothing to compute because no result has elements.

@@ -1,5 +1,6 @@
 #include "backends/import/outline_foreign.h"
 
+#include "backends/import/constants.h"
 #include "backends/import/refusal.h"
 #include "backends/import/values.h"
 #include "llvm/ADT/SetVector.h"
@@ -37,7 +38,8 @@ llvm::SetVector<mlir::Value> Uses(mlir::Operation* op) {
 
 class Outliner {
  public:
-  explicit Outliner(mlir::func::FuncOp function) : function_(function), block_(function.getBody().front()) {}
+  Outliner(mlir::func::FuncOp function, bool passes_large)
+      : function_(function), block_(function.getBody().front()), passes_large_(passes_large) {}
 
   void Run(llvm::ArrayRef<RefusedOp> refused) {
     for (const RefusedOp& op : refused) {
@@ -55,7 +57,8 @@ class Outliner {
  private:
   // Operations that each cut has a copy of.
   bool IsCopied(mlir::Operation* op) const {
-    if (op == nullptr || op->getBlock() != &block_ || region_.contains(op) || !mlir::isMemoryEffectFree(op))
+    if (op == nullptr || op->getBlock() != &block_ || region_.contains(op) || !mlir::isMemoryEffectFree(op) ||
+        (passes_large_ && IsLargeConstant(op)))
       return false;
     if (op->hasTrait<mlir::OpTrait::ConstantLike>() || llvm::isa<mlir::tensor::EmptyOp>(op)) return true;
     if (llvm::isa<mlir::linalg::GenericOp>(op))  // a fill
@@ -246,6 +249,7 @@ class Outliner {
 
   mlir::func::FuncOp function_;
   mlir::Block& block_;
+  const bool passes_large_;
   llvm::DenseMap<mlir::Operation*, size_t> region_;
   llvm::DenseMap<mlir::Operation*, Refusal> why_;
   std::vector<OpSet> regions_;
@@ -254,8 +258,8 @@ class Outliner {
 
 }  // namespace
 
-void OutlineForeign(mlir::func::FuncOp function, llvm::ArrayRef<RefusedOp> refused) {
-  Outliner(function).Run(refused);
+void OutlineForeign(mlir::func::FuncOp function, llvm::ArrayRef<RefusedOp> refused, bool passes_large) {
+  Outliner(function, passes_large).Run(refused);
 }
 
 }  // namespace kiln

@@ -1,5 +1,7 @@
 #include "backends/import/translate.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -32,7 +34,9 @@ constexpr int kMaxRounds = 4;
 class Translator {
  public:
   Translator(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options)
-      : function_(function), options_(options), b_(name), values_(b_, refusal_) {}
+      : function_(function), options_(options), b_(name), values_(b_, refusal_) {
+    values_.detaches_large = options.large_constants >= 0;
+  }
 
   absl::StatusOr<Imported> Run() {
     if (mlir::failed(Arguments())) return Refused();
@@ -44,7 +48,14 @@ class Translator {
       return absl::OutOfRangeError(absl::StrCat(Where(function_.getLoc()), ": nothing to do: the function \"",
                                                 function_.getName().str(), "\" has no elements to compute"));
     }
-    return Imported{b_.Finish(), {}, std::move(boundaries_), std::move(between_)};
+    Imported imported{b_.Finish(), {}, std::move(boundaries_), std::move(between_), {}};
+    for (const auto& [name, constant] : values_.detached) {
+      const int64_t offset = lseek(options_.large_constants, 0, SEEK_END);
+      const int64_t bytes = AppendLargeConstant(constant, options_.large_constants);
+      if (offset < 0 || bytes < 0) return absl::UnavailableError("there is no memory for the constants");
+      imported.large_constants.push_back({name, offset, bytes});
+    }
+    return imported;
   }
 
   // The operations that cannot be translated. No program comes of this.
@@ -210,7 +221,7 @@ absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_vie
   for (int round = 0; options.allow_boundaries && round < kMaxRounds; ++round) {
     const std::vector<RefusedOp> refused = Translator(function, name, options).RefusedOps();
     if (refused.empty()) break;
-    OutlineForeign(function, refused);
+    OutlineForeign(function, refused, options.large_constants >= 0);
   }
   return Translator(function, name, options).Run();
 }

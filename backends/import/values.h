@@ -2,12 +2,14 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/import/scalar.h"
 #include "lang/program/builder.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Value.h"
@@ -88,6 +90,10 @@ class Values {
   void SetStatus();
   std::string UniqueName(const std::string& wanted);
   Id Temporary(const std::string& block, mlir::Value tensor);
+
+  // Whether large constants become parameters (backends/import/constants.h); their names, in order.
+  bool detaches_large = false;
+  std::vector<std::pair<std::string, mlir::arith::ConstantOp>> detached;
 
  private:
   mlir::LogicalResult Check(mlir::Value tensor, mlir::Operation* user);

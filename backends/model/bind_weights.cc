@@ -22,11 +22,12 @@ struct Constant {
   const std::string& shown() const { return argument.empty() ? name : argument; }
 };
 
-std::vector<Constant> ConstantsOf(const Program& program, const std::vector<std::string>& arguments) {
+std::vector<Constant> ConstantsOf(const Program& program, const std::vector<std::string>& arguments,
+                                  const std::map<std::string, absl::string_view>& known) {
   std::vector<Constant> constants;
   for (const Id id : program.parameters) {
     const Buffer& buffer = program.buffers[id];
-    if (buffer.role != Role::kConstant) continue;
+    if (buffer.role != Role::kConstant || known.contains(std::string(program.Text(buffer.name)))) continue;
     Constant& constant = constants.emplace_back();
     constant.name = std::string(program.Text(buffer.name));
     absl::string_view number = constant.name;
@@ -112,10 +113,10 @@ std::string Problems(const std::vector<Constant>& constants, const std::vector<c
 
 }  // namespace
 
-absl::StatusOr<std::vector<const WeightTensor*>> BindWeights(const Program& program,
-                                                             const std::vector<std::string>& arguments,
-                                                             const WeightsFile& file) {
-  const std::vector<Constant> constants = ConstantsOf(program, arguments);
+absl::StatusOr<std::vector<const WeightTensor*>> BindWeights(
+    const Program& program, const std::vector<std::string>& arguments, const WeightsFile& file,
+    const std::map<std::string, absl::string_view>& known) {
+  const std::vector<Constant> constants = ConstantsOf(program, arguments, known);
   std::vector<const WeightTensor*> found = ByName(constants, arguments, file);
   const bool by_name = !found.empty();
   if (!by_name) found = InOrder(constants.size(), file);

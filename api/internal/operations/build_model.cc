@@ -24,9 +24,12 @@
 #include "backends/model/bind_weights.h"
 #include "backends/model/prepare_weights.h"
 #include "backends/model/weights_file.h"
+#include "backends/model/weights_writer.h"
 
 namespace kiln::api {
 namespace {
+
+constexpr absl::string_view kConstantsEnding = ".constants.safetensors";
 
 class ModelBuild {
  public:
@@ -44,7 +47,7 @@ class ModelBuild {
     ModelBuildOptions building;
     MakeFor(*target, IsHost(*target), &building);
     if (IsHost(*target)) building.pieces = PiecesHere();
-    if (auto status = OpenWeights(); !status.ok()) return status;
+    if (auto status = FindConstants(); !status.ok()) return status;
     if (settings_.check && !IsHost(*target))
       return Mistake(
           absl::InvalidArgumentError("a library for another machine cannot run here; leave out --check"));
@@ -81,7 +84,7 @@ class ModelBuild {
                        .made_for = settings_.target == "host" ? Host().cpu : settings_.target,
                        .takes_threads = library.takes_threads,
                        .notes = AssumptionNotes()};
-    if (!settings_.weights.empty() && plan.weights_bytes > 0) {
+    if (has_all_constants_ && plan.weights_bytes > 0) {
       const auto offset = Prepare(plan, library, path(".weights"));
       if (!offset.ok()) return offset.status();
       header.weights_offset = *offset;
@@ -96,7 +99,9 @@ class ModelBuild {
     if (const absl::Status written = WriteFiles(settings_.folder, files); !written.ok()) return written;
     for (const NewFile& file : files) report_.files.push_back(file.path);
     if (header.weights_offset > 0) report_.files.push_back(path(".weights"));
-    return absl::OkStatus();
+    if (!WritesConstants()) return absl::OkStatus();
+    report_.files.push_back(path(kConstantsEnding));
+    return WriteConstants(report_.files.back());
   }
 
   absl::Status Check(const WholeModel& whole, BuilderPool& builders, const ModelBuildOptions& building,
@@ -107,7 +112,7 @@ class ModelBuild {
                        .library = whole.library,
                        .name = report_.name};
     for (const BuiltTask& task : report_.tasks) check.tasks.push_back(task.name);
-    for (const WeightTensor* tensor : given_) check.constants.push_back(tensor->bytes);
+    check.constants = constants_;
     auto accuracy = CheckModel(check, target, builders, building, stop_);
     if (!accuracy.ok()) return accuracy.status();
     report_.accuracy = *std::move(accuracy);
@@ -117,15 +122,31 @@ class ModelBuild {
   // Prepares the weights of the file that the user gave. Returns their offset in the new file.
   absl::StatusOr<int64_t> Prepare(const ModelPlan& plan, const ModelLibrary& library,
                                   const std::string& path) {
-    std::vector<absl::string_view> constants;
-    for (const WeightTensor* tensor : given_) constants.push_back(tensor->bytes);
     std::error_code error;  // an error shows when the file is written
     std::filesystem::create_directories(settings_.folder, error);
-    return PrepareWeights(library.shared_object, report_.name, constants, plan.weights_bytes, path);
+    return PrepareWeights(library.shared_object, report_.name, constants_, plan.weights_bytes, path);
   }
 
-  // Opens the file of weights, and finds a tensor for each constant.
-  absl::Status OpenWeights() {
+  // Finds the bytes of each constant: in the model's file, or in the file of weights.
+  absl::Status FindConstants() {
+    const Program& p = input_.program;
+    std::vector<const WeightTensor*> given;
+    if (auto status = OpenWeights(&given); !status.ok()) return status;
+    size_t next = 0;
+    for (const Id id : p.parameters) {
+      if (p.buffers[id].role != Role::kConstant) continue;
+      const auto embedded = input_.embedded.find(std::string(p.Text(p.buffers[id].name)));
+      const bool is_given = embedded == input_.embedded.end() && next < given.size();
+      constants_.push_back(embedded != input_.embedded.end() ? embedded->second
+                           : is_given                        ? given[next++]->bytes
+                                                             : absl::string_view());
+    }
+    const bool embedded_alone = !constants_.empty() && input_.embedded.size() == constants_.size();
+    has_all_constants_ = !settings_.weights.empty() || (embedded_alone && settings_.target == "host");
+    return absl::OkStatus();
+  }
+
+  absl::Status OpenWeights(std::vector<const WeightTensor*>* given) {
     if (settings_.weights.empty()) return absl::OkStatus();
     if (settings_.target != "host")
       return Mistake(absl::InvalidArgumentError(
@@ -133,14 +154,39 @@ class ModelBuild {
     auto file = WeightsFile::Open(settings_.weights);
     if (!file.ok()) return Mistake(file.status());
     weights_.emplace(*std::move(file));
-    auto bound = BindWeights(input_.program, input_.arguments, *weights_);
+    auto bound = BindWeights(input_.program, input_.arguments, *weights_, input_.embedded);
     if (!bound.ok()) return Mistake(bound.status());
-    given_ = *std::move(bound);
+    *given = *std::move(bound);
     return absl::OkStatus();
+  }
+
+  // True if the caller needs the constants of the model's file to prepare the weights.
+  bool WritesConstants() const { return !input_.embedded.empty() && !has_all_constants_; }
+
+  absl::Status WriteConstants(const std::string& path) const {
+    const Program& p = input_.program;
+    std::vector<WeightTensor> tensors;
+    for (const Id id : p.parameters) {
+      const Buffer& buffer = p.buffers[id];
+      const auto embedded = input_.embedded.find(std::string(p.Text(buffer.name)));
+      if (embedded == input_.embedded.end()) continue;
+      WeightTensor& tensor = tensors.emplace_back();
+      tensor = {.name = embedded->first, .dtype = buffer.dtype, .bytes = embedded->second};
+      for (const Extent extent : p.Dims(buffer.shape)) tensor.shape.push_back(extent.Known());
+    }
+    auto writer = WeightsWriter::Create(path, tensors);
+    if (!writer.ok()) return writer.status();
+    for (const WeightTensor& tensor : tensors) {
+      if (auto status = writer->Append(tensor.bytes); !status.ok()) return status;
+    }
+    return writer->Finish();
   }
 
   std::string AssumptionNotes() const {
     std::vector<std::string> lines;
+    if (WritesConstants())
+      lines.push_back(absl::StrCat("The constants that the model's file holds are in ", report_.name,
+                                   kConstantsEnding, ", under their names."));
     if (input_.simplified.folded > 0)
       lines.push_back(
           absl::StrCat("Scales and shifts of ", input_.simplified.folded,
@@ -165,7 +211,8 @@ class ModelBuild {
   const BuildSettings& settings_;
   Stop& stop_;
   std::optional<WeightsFile> weights_;
-  std::vector<const WeightTensor*> given_;  // for each constant, in weights_
+  std::vector<absl::string_view> constants_;  // the bytes of each; empty if they are not known
+  bool has_all_constants_ = false;            // and the weights are prepared here
   ModelSchedules schedules_;
   BuildReport report_;
 };

@@ -204,8 +204,9 @@ absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target
   size_t constant = 0;
   for (const Id id : p.parameters) {
     if (!IsGiven(p.buffers[id].role)) continue;
-    const bool is_there = p.buffers[id].role == Role::kConstant && !check.constants.empty();
-    given.push_back(is_there ? check.constants[constant++] : absl::string_view((*drawn)[given.size()]));
+    const absl::string_view known =
+        p.buffers[id].role == Role::kConstant ? check.constants[constant++] : absl::string_view();
+    given.push_back(known.empty() ? absl::string_view((*drawn)[given.size()]) : known);
   }
   const auto run = CheckMemory(
       {check.input.program, check.plan, check.code, check.name, check.tasks, given, check.input.foreign},

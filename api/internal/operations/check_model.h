@@ -22,7 +22,7 @@ struct ModelToCheck {
   const ModelLibrary& library;
   std::string name;
   std::vector<std::string> tasks = {};            // their names
-  std::vector<absl::string_view> constants = {};  // in order; empty: they are drawn
+  std::vector<absl::string_view> constants = {};  // of each, in order; empty: it is drawn
 };
 
 // kInternal as CheckMemory says, kFailedPrecondition if the error is above the limit.

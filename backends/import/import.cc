@@ -175,7 +175,7 @@ absl::StatusOr<Imported> ImportTerminated(absl::string_view text, absl::string_v
     return absl::InvalidArgumentError(error.empty() ? absl::StrCat(filename, ": no module in the file")
                                                     : error);
   llvm::StringMap<std::vector<std::string>> names = ArgumentNames(*module, sources);
-  if (mlir::failed(Normalize(*module))) {
+  if (mlir::failed(Normalize(*module, options.allow_boundaries))) {
     return absl::InvalidArgumentError(
         error.empty() ? absl::StrCat(filename, ": the module cannot be normalized") : error);
   }

@@ -44,7 +44,7 @@ void Generalize(mlir::ModuleOp module) {
 
 }  // namespace
 
-mlir::LogicalResult Normalize(mlir::ModuleOp module) {
+mlir::LogicalResult Normalize(mlir::ModuleOp module, bool unrolls) {
   if (mlir::failed(LowerTosa(module))) return mlir::failure();
   MakeSignless(module);
   ExpandForeign(module);
@@ -61,10 +61,10 @@ mlir::LogicalResult Normalize(mlir::ModuleOp module) {
   mlir::PassManager after(module.getContext());
   after.addPass(mlir::createLinalgInlineScalarOperandsPass());
   after.addPass(mlir::createCanonicalizerPass());
-  after.addPass(mlir::createLoopInvariantCodeMotionPass());
+  if (unrolls) after.addPass(mlir::createLoopInvariantCodeMotionPass());
   after.addPass(mlir::createCSEPass());
   if (mlir::failed(after.run(module))) return mlir::failure();
-  return UnrollLoops(module) ? after.run(module) : mlir::success();
+  return unrolls && UnrollLoops(module) ? after.run(module) : mlir::success();
 }
 
 }  // namespace kiln

@@ -22,9 +22,10 @@ namespace kiln::api {
 
 struct Started {
   std::string file{}, database{}, space{};
-  std::string cpu{};  // this machine's CPU
-  int cores = 1;      // that the measured programs use
-  int trials = 0;     // the budget of trials
+  std::string cpu{};            // this machine's CPU, or what ptxas calls the GPU
+  std::string target = "host";  // or the name of a GPU, whose results are static: estimated, not measured
+  int cores = 1;                // that the measured programs use
+  int trials = 0;               // the budget of trials
   double seconds = 0;
   std::vector<std::string> tasks{};  // names
   std::vector<LeftOut> left_out{};
@@ -48,6 +49,7 @@ struct Round {
   int trials = 0;                         // of the task in this run
   int batch = 0, failed = 0;              // programs measured in this round, and failures among them
   std::optional<double> best_seconds{};   // of the task so far
+  std::optional<double> best_cycles{};    // estimated, of a static search, which has no best_seconds
   std::optional<double> rank_accuracy{};  // of the model on this batch, before it learned from it
   int quiet = 0, samples = 0;             // undisturbed samples and all samples of this round; 0 if unknown
   Chains chains{};
@@ -69,7 +71,8 @@ struct TaskEnded {
   std::string task{};
   int trials = 0;
   int64_t record = 0;    // id of the best record; 0 if there is none
-  double seconds = 0;    // of the best record
+  double seconds = 0;    // of the best record; 0 if it is static
+  double cycles = 0;     // of the best record, if it is static
   std::string reason{};  // why there is no record
 };
 

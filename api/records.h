@@ -49,6 +49,7 @@ struct BestRecord {  // the fastest record of a workload on a target
   std::string target{}, fingerprint{};  // "znver3, 1 core"; the machine's identity
   bool measured_here = false;
   double seconds = 0, flops = 0;
+  double cycles = 0;  // estimated, of a static record, whose seconds are 0
   bool verified = false, proven = false;
   std::string assumptions{};  // of the schedule about the data; empty if none
   int trial = 0;
@@ -57,12 +58,13 @@ struct BestRecord {  // the fastest record of a workload on a target
 };
 
 struct ShowSettings {
-  std::string stage = "program";  // "program", "trace", "plan", "mlir", "llvm" or "asm"
-  std::string target{};           // target of the code; empty: the one it was measured on
-  bool passes = false;            // shows the output of every lowering pass instead
+  // "program", "trace", "plan", "mlir", "llvm" or "asm"; for a GPU "nvvm", "ptx" and "sass" too.
+  std::string stage = "program";
+  std::string target{};  // target of the code; empty: the one it was measured on, or this machine
+  bool passes = false;   // shows the output of every lowering pass instead
 };
 struct Shown {
-  int64_t id = 0;
+  int64_t id = 0;  // of the record; 0 for a task
   std::string workload{}, flags{}, how{}, assumptions{}, stage{}, text{};
 };
 

@@ -92,6 +92,10 @@ class Session {
   // --- Operations on the records of the database
   absl::StatusOr<std::vector<BestRecord>> Best();
   absl::StatusOr<Shown> Show(int64_t record, const ShowSettings& settings = {});
+  // Shows the loaded task `task`, which may be empty if there is only one, with the schedule of a trace file.
+  // Without one it has no schedule; for a GPU its outer loops are bound to blocks and threads.
+  absl::StatusOr<Shown> ShowTask(const std::string& task, const std::string& trace_file,
+                                 const ShowSettings& settings = {});
   // Reads the calls and the memory of a model from NAME.trace, which Build wrote.
   absl::StatusOr<PlannedModel> ShowModel(const std::string& trace_file);
   // Builds a record again, compares it with the original and times it. `here` times it even if another

@@ -12,6 +12,8 @@ namespace kiln::api {
 std::string TimeText(double seconds);
 // Returns for example "97.2 GFLOP/s"; "-" if a number is unknown.
 std::string RateText(double flops, double seconds);
+// Returns for example "12345 cycles".
+std::string CyclesText(double cycles);
 std::string PercentText(double part);
 // Returns for example "1.2e+09"; small numbers in full.
 std::string CountText(double count);

@@ -31,7 +31,10 @@ struct TuneSettings {
       1000;  // candidates to measure, for all tasks together; 0: none, which leaves default schedules
   double seconds = 0;  // no new round begins after this; 0: no limit
   uint64_t seed = 0;
-  int threads = 1;  // cores for the measured programs; 0: all
+  // The machine to tune for: "host", or a GPU of TargetNames(), whose programs are compiled, estimated and emulated
+  // here, not run. Their times are cycles (TaskResult::cycles).
+  std::string target = "host";
+  int threads = 1;  // cores for the measured programs, or for the search and its compilers for a GPU; 0: all
   bool contract = true, cold = false;
   // Whether programs are timed as within a model: inputs are in the caches, constants are not.
   bool in_model = false;
@@ -74,6 +77,7 @@ struct TaskResult {
   std::string reason{};         // why there is none
 
   double seconds = 0, gflops = 0;
+  double cycles = 0;                        // estimated, of a static result, whose seconds and gflops are 0
   std::optional<double> untuned_seconds{};  // of the untuned program
   bool verified = false, proven = false;
   std::string assumptions{};  // of the schedule about the data; empty if none
@@ -101,7 +105,7 @@ struct RacedWholes {
 };
 
 struct TuneReport {
-  std::string file{}, database{};
+  std::string file{}, database{}, target{};
   bool interrupted = false;
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
   // One line for each useless module of the given space or of a plugin, with the reason.

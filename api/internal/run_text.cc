@@ -42,7 +42,8 @@ std::string RunText(const TuneSettings& s, const Input& input) {
   options.Add("function", Quoted(input.source.function), Quoted(""));
   options.Add("inputs", Quoted(absl::StrJoin(input.inputs, ",")), Quoted(""));
   options.Add("time", s.seconds, usual.seconds);
-  options.Add("threads", s.threads, usual.threads);
+  options.Add("target", s.target, usual.target);
+  if (s.target == usual.target) options.Add("threads", s.threads, usual.threads);
   options.AddFlag("no-contract", !s.contract);
   options.AddFlag("cold", s.cold);
   options.AddFlag("in-model", s.in_model);

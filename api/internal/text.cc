@@ -27,6 +27,8 @@ std::string RateText(double flops, double seconds) {
   return absl::StrFormat("%.3g GFLOP/s", flops / seconds * 1e-9);
 }
 
+std::string CyclesText(double cycles) { return absl::StrFormat("%.0f cycles", cycles); }
+
 std::string PercentText(double part) { return absl::StrFormat("%.0f%%", part * 100); }
 
 std::string CountText(double count) {

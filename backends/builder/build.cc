@@ -1,8 +1,5 @@
 #include "backends/builder/build.h"
 
-#include <dlfcn.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -12,13 +9,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "backends/builder/build_kernels.h"
 #include "backends/builder/compile.h"
+#include "backends/builder/identity.h"
 #include "backends/builder/object_cache.h"
 #include "backends/codegen/context.h"
-#include "backends/codegen/version.h"
 #include "backends/lower/lift_allocations.h"
 #include "backends/lower/lower_foreign.h"
-#include "build_info.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
@@ -41,19 +38,6 @@ absl::StatusOr<Codegen*> CodegenFor(const BuildRequest& request) {
     codegen = *std::move(created);
   }
   return codegen.get();
-}
-
-// Identifies this build of Kiln and LLVM, since another one may generate other code.
-std::string BuilderIdentity() {
-  std::string identity = absl::StrCat(KILN_VERSION, " ", LlvmVersion());
-  Dl_info library = {};
-  dladdr(reinterpret_cast<const void*>(&Deserialize), &library);
-  for (const char* file : {"/proc/self/exe", library.dli_fname}) {
-    struct stat info = {};
-    if (file != nullptr && stat(file, &info) == 0)
-      absl::StrAppend(&identity, " ", info.st_size, " ", info.st_mtim.tv_sec, ".", info.st_mtim.tv_nsec);
-  }
-  return identity;
 }
 
 std::string NameOf(mlir::Type type) {
@@ -138,6 +122,8 @@ class Job {
         return Object();
       case BuildOutput::kSharedObject:
         break;
+      default:
+        return absl::InvalidArgumentError("of a CPU's program there is no such output");
     }
     auto object = Object();
     if (!object.ok()) return object.status();
@@ -248,6 +234,7 @@ absl::Status CompileForeign(const BuildRequest& request, BuildResult* result) {
 }
 
 absl::Status Compile(const BuildRequest& request, BuildResult* result) {
+  if (IsForGpu(request)) return BuildKernels(request, result);
   if (request.module.empty()) return Job(request).Run(result);
   return request.foreign ? CompileForeign(request, result) : CompileModule(request, result);
 }

@@ -19,11 +19,20 @@ struct BuildFields {
             value.print_after_all, value.limits, value.object_folder, value.cache_key);
     } else if constexpr (std::is_same_v<T, PreparedParam>) {
       visit(value.dtype, value.elements);
+    } else if constexpr (std::is_same_v<T, KernelFacts>) {
+      visit(value.name, value.registers, value.stack, value.spill_stores, value.spill_loads, value.shared,
+            value.barriers);
+    } else if constexpr (std::is_same_v<T, LaunchArgument>) {
+      visit(value.is_workspace, value.value, value.bytes, value.is_read, value.is_written);
+    } else if constexpr (std::is_same_v<T, Launch>) {
+      visit(value.kernel, value.blocks, value.threads, value.shared_bytes, value.arguments, value.prepare);
+    } else if constexpr (std::is_same_v<T, LaunchList>) {
+      visit(value.parameters, value.workspace_bytes, value.launches);
     } else {
       static_assert(std::is_same_v<T, BuildResult>);
       visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.workspaces,
-            value.has_status, value.takes_threads, value.has_table, value.passes, value.seconds,
-            value.from_folder, value.remark);
+            value.has_status, value.takes_threads, value.has_table, value.launches, value.kernels,
+            value.warnings, value.passes, value.seconds, value.from_folder, value.remark);
     }
   }
 };
@@ -36,7 +45,7 @@ std::string Encode(const BuildResult& result) { return WireEncode<BuildFields>(r
 bool Decode(const std::string& bytes, BuildRequest* request) {
   return WireDecode<BuildFields>(bytes, request) &&
          std::all_of(request->outputs.begin(), request->outputs.end(), [](BuildOutput output) {
-           return output >= BuildOutput::kSharedObject && output <= BuildOutput::kPlan;
+           return output >= BuildOutput::kSharedObject && output <= BuildOutput::kEmulated;
          });
 }
 

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/gpu/ptxas.h"
+#include "backends/runner/launch.h"
 #include "lang/program/program.h"
 #include "lang/target/policies.h"
 
@@ -26,6 +28,13 @@ enum class BuildOutput {
   kLlvm,          // text: LLVM IR after its passes
   kAssembly,      // text
   kPlan,          // text: the decomposed program and its loop plan, of which kMlir is made
+
+  // Of a GPU alone, which also has kProgram, kPlan, kMlir and kLlvm.
+  kNvvm,      // text: the LLVM dialect with nvvm operations
+  kPtx,       // text
+  kCubin,     // bytes that the driver loads; refused if a kernel spills or has a stack (backends/gpu/ptxas.h)
+  kSass,      // text: the machine instructions of the cubin, refused or not
+  kEmulated,  // bytes of a shared object that the emulator runs (backends/gpu/emulate.h)
 };
 
 struct BuildLimits {
@@ -61,7 +70,8 @@ struct BuildRequest {
   bool stands_alone = false;
   // SYMBOL_by_table exists if the entry points take more parameters than this. 0: in any case.
   int64_t table_above = kManyParameters;
-  // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine.
+  // The machine that code is compiled for (backends/cpu/machine.h), or a GPU, whose cpu is what ptxas calls it. An
+  // empty triple means this machine.
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;
   BuildLimits limits = {};
@@ -96,10 +106,14 @@ struct BuildResult {
   bool has_status = false;               // of a foreign function: whether it may return something else than 0
   bool takes_threads = false;  // whether SYMBOL_set_threads exists; known if object code was generated
   bool has_table = false;      // whether SYMBOL_by_table exists
-  std::string passes = {};     // with print_after_all: the text after each pass
-  double seconds = 0;          // time of the build, without waiting
-  bool from_folder = false;    // everything came from object_folder
-  std::string remark = {};     // why the object could not be stored there, if so
+  LaunchList launches = {};    // of a GPU
+  // With kCubin or kSass: what ptxas says of each kernel, and its warnings.
+  std::vector<KernelFacts> kernels = {};
+  std::vector<std::string> warnings = {};
+  std::string passes = {};   // with print_after_all: the text after each pass
+  double seconds = 0;        // time of the build, without waiting
+  bool from_folder = false;  // everything came from object_folder
+  std::string remark = {};   // why the object could not be stored there, if so
 
   bool ok() const { return status == BuildStatus::kOk; }
 };

@@ -83,11 +83,11 @@ absl::StatusOr<Target> NamedTarget(const std::string& name, int threads) {
   return target;
 }
 
-absl::Status CheckCompiles(const Target& target) {
+absl::Status CheckBuildsModels(const Target& target) {
   if (target.gpu == nullptr) return absl::OkStatus();
-  return absl::UnimplementedError(absl::StrCat("programs cannot be compiled for the GPU ", target.gpu->name,
-                                               " (", target.gpu->sm,
-                                               ") yet; `kiln check` and `kiln space` take it"));
+  return absl::UnimplementedError(absl::StrCat("whole models are not built for GPUs such as ",
+                                               target.gpu->name, " yet; `kiln tune --target ",
+                                               target.gpu->name, " -o DIR` exports each task"));
 }
 
 bool IsHost(const Target& target) {

@@ -1,6 +1,6 @@
 // The machines that programs can be compiled for, by name. "host" is this machine. The other CPUs are rows of
 // one table in targets.cc, with typical caches. A new machine takes one row. GPUs are rows of
-// lang/target/gpu.h; programs cannot be lowered for them yet.
+// lang/target/gpu.h.
 //
 // A named machine has no fingerprint: nothing was measured on it, so no record belongs to it. Thread-safe.
 #pragma once
@@ -24,8 +24,8 @@ std::vector<std::string> TargetNames();
 // `threads` is not limited to its cores, and 0 means 1.
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads = 1);
 
-// OK if programs can be compiled for the target. kUnimplemented for a GPU.
-absl::Status CheckCompiles(const Target& target);
+// OK if whole models can be built for the target. kUnimplemented for a GPU.
+absl::Status CheckBuildsModels(const Target& target);
 
 // True if the target is this machine, so that programs for it can be measured here.
 bool IsHost(const Target& target);

@@ -43,9 +43,9 @@ struct KernelLimits {
 // setmaxnreg is ignored (C7504, C7508), which may hang.
 absl::Status CheckKernels(const PtxasReport& report, const KernelLimits& limits = {});
 
-// The path of ptxas: KILN_PTXAS, else in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda, or PyPI's
-// nvidia-cuda-nvcc.
+// The path of ptxas (cuda_tools.h), and its version, such as 13.0.88.
 absl::StatusOr<std::string> FindPtxas();
+absl::StatusOr<std::string> PtxasVersion();
 
 struct Cubin {
   std::string bytes;

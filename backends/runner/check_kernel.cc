@@ -7,7 +7,7 @@ namespace kiln {
 namespace {
 
 std::string WhyNoCall(const KernelObject& kernel) {
-  if (!kernel.fields.empty())
+  if (!kernel.fields.empty() && !EmulationOf(kernel))
     return absl::StrCat("field ", kernel.fields.front().tag, " is unknown to this runner");
   if (kernel.takes_table || kernel.params.size() <= kMaxKernelParams) return "";
   return absl::StrCat(kernel.params.size(), " parameters, but more than ", kMaxKernelParams,
@@ -33,6 +33,13 @@ std::optional<KernelProblem> CheckParam(const KernelParam& param, const std::str
 }
 
 }  // namespace
+
+std::optional<EmulationOptions> EmulationOf(const KernelObject& kernel) {
+  EmulationOptions options;
+  const bool emulated = kernel.fields.size() == 1 && kernel.fields[0].tag == kEmulationField &&
+                        Decode(kernel.fields[0].bytes, &options);
+  return emulated ? std::optional(options) : std::nullopt;
+}
 
 std::optional<KernelProblem> CheckKernel(const KernelObject& kernel, int64_t bytes) {
   if (std::string why = WhyNoCall(kernel); !why.empty()) return KernelProblem{.detail = std::move(why)};

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "backends/runner/emulator/emulator.h"
 #include "backends/runner/runner.h"
 
 namespace kiln {
@@ -13,6 +14,9 @@ struct KernelProblem {
   RunStatus status = RunStatus::kLoadFailed;
   std::string detail;
 };
+
+// How the emulator runs the kernel, if a field of it says so.
+std::optional<EmulationOptions> EmulationOf(const KernelObject& kernel);
 
 // Why a runner does not run the kernel: it cannot call it, or a parameter is impossible or has more than
 // `bytes`.

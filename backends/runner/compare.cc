@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
+#include "backends/runner/data.h"
 #include "backends/runner/dtype.h"
 
 namespace kiln {
@@ -83,6 +85,19 @@ Comparison CompareArrays(const std::string& dtype, const void* found, const void
   Comparison result;
   WithDType(dtype, [&](auto type) { Compare<decltype(type)>(found, wanted, elements, tolerance, &result); });
   return result;
+}
+
+std::string WantedIfUnwritten(const std::string& dtype, const void* found, const void* wanted,
+                              int64_t elements) {
+  const auto size = static_cast<size_t>(DTypeBytes(dtype)), bytes = size * static_cast<size_t>(elements);
+  std::string poison(bytes, '\0'), merged(static_cast<const char*>(found), bytes);
+  FillPoison(poison.data(), static_cast<int64_t>(bytes));
+  if (merged == poison) return "";
+  for (size_t at = 0; at < bytes; at += size) {
+    if (std::memcmp(merged.data() + at, poison.data() + at, size) == 0)
+      std::memcpy(merged.data() + at, static_cast<const char*>(wanted) + at, size);
+  }
+  return merged;
 }
 
 int64_t FirstMissedFinite(const std::string& dtype, const void* found, const void* wanted, int64_t elements) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/runner/emulator/emulator.h"
 #include "backends/runner/library_product.h"
 #include "backends/runner/runner.h"
 #include "backends/runner/timing.h"
@@ -28,8 +29,13 @@ struct LoadedKernel {
   TimedKernel timed;
   void* prepare = nullptr;
   std::unique_ptr<BoundProduct> product;
+  std::optional<EmulationOptions> emulation;  // if it runs in the emulator
 
   BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
+  // Run the kernel, or its prepare function, in the emulator. The failure is the emulator's fault, or the status
+  // that came back.
+  MaybeFailure RunEmulated() const;
+  MaybeFailure PrepareEmulated() const;
 };
 
 }  // namespace kiln

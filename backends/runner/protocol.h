@@ -3,7 +3,8 @@
 // format, because kiln and kiln-runner may come from different builds: add a version when fields change. What
 // a kernel of a new machine needs goes into KernelObject::fields, which needs no version:
 //
-//   fields: [{tag 1, the launches of a GPU: blocks, threads, bytes of shared memory, ..}]
+//   fields: [{tag 1, the launches of a GPU: blocks, threads, bytes of shared memory, ..},
+//            {tag 2, how the emulator runs the kernel (emulator/emulator.h)}]
 #pragma once
 
 #include <string>

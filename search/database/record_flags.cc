@@ -35,6 +35,8 @@ constexpr Word kWords[] = {
     {.name = "noisy", .flag = &F::noisy},
     {.name = "race", .flag = &F::race},
     {.name = "proven", .flag = &F::proven},
+    {.name = "static", .flag = &F::is_static},
+    {.name = "emulated", .flag = &F::emulated},
 };
 constexpr absl::string_view kWithout = "without=";
 constexpr Word kOldSpellings[] = {{.name = "contraction", .flag = &F::contract}};

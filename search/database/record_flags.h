@@ -39,8 +39,11 @@ struct RecordFlags {
   // are ready to run than there are cores. The tuner sets it if most samples of a race were disturbed, or if
   // race and search differ.
   bool noisy = false;
-  bool race = false;       // measured in the race at the end of a run
-  bool proven = false;     // proven equal to the original (validator/proof/proof.h)
+  bool race = false;    // measured in the race at the end of a run
+  bool proven = false;  // proven equal to the original (validator/proof/proof.h)
+  // "static": its time is an estimate of cycles divided by a clock, not a measurement (backends/measure/static_machine.h).
+  bool is_static = false;
+  bool emulated = false;   // its kernels ran in the emulator without a fault
   Policies policies = {};  // "without=NAMES": those that were switched off
   std::vector<std::string> unknown = {};
 

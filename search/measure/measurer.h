@@ -4,6 +4,7 @@
 // something else, its result has another status; the call itself never fails.
 //
 // Implementations: CpuMeasurer (backends/measure/measurer.h) builds and runs programs in separate processes.
+// StaticMachine (backends/measure/static_machine.h) compiles for a GPU and estimates cycles.
 // simulated_machine.h is an analytic model for tests and demonstrations. recorded_measurer.h repeats the
 // results of another measurer. Derive your own for another machine.
 //
@@ -41,6 +42,7 @@ struct MeasureResult {
   bool lower_bound = false;              // stopped early: the program is at least this slow
   bool verified = false;                 // its outputs were compared with the original's and agree
   RecordFlags flags = {};                // how it was built and timed
+  std::string facts = "{}";              // a JSON object with other facts (RecordRow::facts)
 
   bool ok() const { return status == outcome::kOk; }
 };
@@ -66,6 +68,9 @@ class Measurer {
   // one result for each request, in order. Compare the medians: each result holds only the samples that
   // count, which may be from different turns.
   virtual std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) = 0;
+
+  // True if Race checks more than Measure, so that a single finalist goes through it too.
+  virtual bool RacesCheck() const { return false; }
 
   // Returns the time spent, or zeros if the measurer does not track it. The caller then counts all time as
   // running.

@@ -1,8 +1,10 @@
 // The end of a run: the fastest programs race each other, and the results are collected.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/base/phase.h"
 #include "lang/text/hash.h"
@@ -97,7 +99,7 @@ absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
 // Races the fastest programs of a task, as many that the model ranks best among the fast ones, and the best
 // of earlier runs.
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
-  const Task& t = tasks_[task];
+  Task& t = tasks_[task];
   std::vector<Trial> trials;
   std::vector<RowId> records;
   std::vector<double> searched;  // seconds that the search measured
@@ -105,7 +107,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   double first = 0;  // seconds of the fastest finalist
   const auto enter = [&](const Measured* m) -> absl::Status {
     if (first > 0 && m->seconds > options_.finals.far_behind * first) return absl::OkStatus();
-    if (!seen.insert(m->record).second) return absl::OkStatus();
+    if (t.refused.contains(m->record) || !seen.insert(m->record).second) return absl::OkStatus();
     if (Stopped()) return absl::CancelledError("stopped");
     absl::StatusOr<Point> point = PointOf(*t.space, prefilter_, m->candidate);
     if (!point.ok()) return point.status();
@@ -138,7 +140,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   if (earlier != fastest.end()) {
     if (const absl::Status status = enter(*earlier); !status.ok()) return status;
   }
-  if (trials.size() < 2) return std::vector<Trial>();
+  if (trials.empty() || (trials.size() < 2 && !measurer_.RacesCheck())) return std::vector<Trial>();
   std::vector<MeasureRequest> requests;
   for (const Trial& trial : trials) requests.push_back(RequestOf(task, trial.point));
   std::vector<MeasureResult> results = RaceUntilQuiet(requests, searched);
@@ -147,6 +149,7 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
     if (trials[i].result.status == outcome::kInterrupted)
       return absl::CancelledError("a race was interrupted");
     if (trials[i].result.ok()) continue;
+    t.refused.insert(records[i]);
     const absl::Status status =
         store_.SetVerdict(records[i], false, trials[i].result.status, trials[i].result.error);
     if (!status.ok()) return status;
@@ -154,11 +157,24 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   return trials;
 }
 
+// If races check more than measurements, the next programs race while all of a race fail.
+absl::StatusOr<std::vector<Trial>> Tuner::RaceUntilOneRuns(int task) {
+  std::vector<Trial> all;
+  for (;;) {
+    absl::StatusOr<std::vector<Trial>> trials = Race(task);
+    if (!trials.ok()) return trials;
+    const bool runs = absl::c_any_of(*trials, [](const Trial& trial) { return trial.result.ok(); });
+    const bool last = trials->empty() || runs || !measurer_.RacesCheck();
+    std::move(trials->begin(), trials->end(), std::back_inserter(all));
+    if (last) return all;
+  }
+}
+
 absl::Status Tuner::RaceAndFinish() {
   if (Stopped()) return absl::CancelledError("stopped");
   std::vector<RecordRow> rows;
   for (int task = 0; !raced_ && options_.finalists > 0 && task < static_cast<int>(tasks_.size()); ++task) {
-    const absl::StatusOr<std::vector<Trial>> trials = Race(task);
+    const absl::StatusOr<std::vector<Trial>> trials = RaceUntilOneRuns(task);
     if (!trials.ok()) return trials.status();
     for (const Trial& trial : *trials) {
       rows.push_back(RowOf(task, trial));

@@ -27,6 +27,7 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   std::map<std::tuple<RowId, RowId, Caches>, int> numbers;
   std::vector<Task> tasks;
   for (const RecordRow& record : contents.records) {
+    if (record.flags.is_static) continue;
     if (!numbers.try_emplace({record.workload, record.target, record.flags.caches()}, tasks.size()).second)
       continue;
     absl::StatusOr<Program> program = ParseProgram(workloads.at(record.workload)->program);
@@ -40,7 +41,7 @@ absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, Feat
   global.tasks = static_cast<int>(tasks.size());
   MeasuredHistory history(global.tasks);
   for (const RecordRow& record : contents.records) {
-    if (record.flags.race) continue;
+    if (record.flags.race || record.flags.is_static) continue;
     const int task = numbers.at({record.workload, record.target, record.flags.caches()});
     const auto& [program, target] = tasks[task];
     if (KindFor(target, features) != features) {

@@ -182,6 +182,7 @@ RecordRow Tuner::RowOf(int task, const Trial& trial) {
   row.lower_bound = trial.result.lower_bound;
   row.flags = trial.result.flags;
   row.verified = trial.result.ok() && trial.result.verified;
+  row.facts = trial.result.facts;
   row.assumptions = AssumptionsOf(trace.steps);
   row.created = clock_.WallMillis();
   return row;

@@ -112,6 +112,7 @@ std::string TargetText(const Target& target) {
                {"max-unrolled", target.max_unrolled}};
   // Settings with their default value are left out, so that keys equal those of older versions, which did not
   // have these settings.
+  if (target.gpu != nullptr) json["gpu"] = target.gpu->name;
   if (!target.contract) json["contract"] = false;
   if (!target.policies.AreUsual()) json["without"] = target.policies.WithoutText();
   if (Json costs = CostsJson(target.costs); !costs.empty()) json["costs"] = std::move(costs);
@@ -135,6 +136,7 @@ absl::StatusOr<Target> TargetOf(const TargetRow& row) {
   number("cores", target.cores);
   number("vector-bytes", target.vector_bytes);
   number("vector-registers", target.vector_registers);
+  if (json.contains("gpu") && json["gpu"].is_string()) target.gpu = FindGpu(json["gpu"].get<std::string>());
   if (json.contains("fma") && json["fma"].is_boolean()) target.fma = json["fma"];
   if (json.contains("contract") && json["contract"].is_boolean()) target.contract = json["contract"];
   number("l1-bytes", target.l1_bytes);

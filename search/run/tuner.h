@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,9 +46,10 @@ struct Task {
   std::vector<int> trials_by_round;  // trials of this run up to and including each round
   RowId known_records = 0;
   std::map<std::string, int> failures;
-  std::string failed;   // why the task cannot be searched; empty if it can
-  double in_place = 0;  // seconds within the whole; 0 if unknown
-  double slower = 1;    // how many times as long it takes there as alone
+  std::set<RowId> refused;  // records of finalists that failed in the race
+  std::string failed;       // why the task cannot be searched; empty if it can
+  double in_place = 0;      // seconds within the whole; 0 if unknown
+  double slower = 1;        // how many times as long it takes there as alone
 };
 
 class Tuner {
@@ -103,6 +105,7 @@ class Tuner {
   absl::Status RaceAndFinish();
   absl::StatusOr<std::vector<const Measured*>> ByModel(int task, const std::vector<const Measured*>& fastest);
   absl::StatusOr<std::vector<Trial>> Race(int task);
+  absl::StatusOr<std::vector<Trial>> RaceUntilOneRuns(int task);
   std::vector<MeasureResult> RaceUntilQuiet(const std::vector<MeasureRequest>& requests,
                                             const std::vector<double>& searched) const;
   double SearchedSeconds(int task, const RecordRow& raced) const;

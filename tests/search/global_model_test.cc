@@ -33,6 +33,21 @@ TEST(GlobalModel, LearnsFromAllTasksOfAStore) {
   }
 }
 
+TEST(GlobalModel, LeavesOutStaticRecords) {
+  const auto store = MakeMemoryStore();
+  SimulatedMachine machine{Target()};
+  TuneOptions options;
+  options.trials = 16;
+  options.finalists = 0;
+  ASSERT_TRUE(
+      Tune({{"cube", Matmul(128, 128, 128), 0}}, TilingSpace, Target(), options, machine, *store).ok());
+  StoreContents contents = *store->ReadAll();
+  for (size_t i = 0; i < 10; ++i) contents.records[i].flags.is_static = true;
+  const auto global = TrainGlobalModel(contents, FeatureKind::kAnsor);
+  ASSERT_TRUE(global.ok()) << global.status();
+  EXPECT_EQ(global->records, 6);
+}
+
 TEST(GlobalModel, CountsWhatCannotBeReplayed) {
   const auto store = MakeMemoryStore();
   SimulatedMachine machine{Target()};

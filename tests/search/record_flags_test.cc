@@ -8,7 +8,7 @@ namespace {
 TEST(RecordFlags, WordsAreReadAndPrintedBack) {
   constexpr absl::string_view kAll =
       "threads=2 contract reassociated cold-cache in-model relative spot-checked uninterpreted prepare disturbed "
-      "retaken=20 preempted=7 others=3 noisy race proven without=short-loops,prefetch-streams";
+      "retaken=20 preempted=7 others=3 noisy race proven static emulated without=short-loops,prefetch-streams";
   const RecordFlags flags = RecordFlags::Parse(kAll);
   EXPECT_EQ(flags.Print(), kAll);
   EXPECT_EQ(flags.threads, 2);

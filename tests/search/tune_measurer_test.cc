@@ -50,5 +50,46 @@ TEST(MeasurerOfASearch, RacesNothingThatIsFarBehind) {
   EXPECT_GT(far_behind, 0);
 }
 
+// Its races check more than its measurements, and all programs of the first ones fail.
+class Checking final : public Measurer {
+ public:
+  explicit Checking(int failing) : failing_(failing) {}
+  std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override {
+    return machine_.Measure(requests);
+  }
+  std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> requests) override {
+    std::vector<MeasureResult> results = machine_.Race(requests);
+    for (MeasureResult& result : results)
+      if (races < failing_) result = {.status = std::string(outcome::kWrongResult)};
+    ++races;
+    return results;
+  }
+  bool RacesCheck() const override { return true; }
+
+  int races = 0;
+
+ private:
+  const int failing_;
+  SimulatedMachine machine_{Target(), {.noise = 0}};
+};
+
+TEST(MeasurerOfASearch, RacesTheNextOnesIfAllFinalistsFailACheck) {
+  Checking machine(2);
+  const auto store = MakeMemoryStore();
+  MustTune(Small(96, 1), machine, *store);
+  EXPECT_EQ(machine.races, 3);
+  int failed = 0;
+  for (const RecordRow& record : store->ReadAll()->records)
+    failed += !record.flags.race && record.status == outcome::kWrongResult;
+  EXPECT_GE(failed, 4);
+}
+
+TEST(MeasurerOfASearch, ThatChecksInRacesRacesASingleProgram) {
+  Checking machine(0);
+  const auto store = MakeMemoryStore();
+  MustTune(Small(1, 1), machine, *store);
+  EXPECT_EQ(machine.races, 1);
+}
+
 }  // namespace
 }  // namespace kiln

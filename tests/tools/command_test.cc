@@ -73,7 +73,7 @@ TEST(Command, MistakesGetASentence) {
       {{"tun"}, "there is no command tun; did you mean tune?"},
       {{"exprot", "3"}, "did you mean export?"},
       {{"tune"}, "FILE is required\nExample: kiln tune model.mlir"},
-      {{"show"}, "ID is required\nExample: kiln show"},
+      {{"show"}, "WHAT is required\nExample: kiln show"},
       {{"tune", kMatmul, "--seed", "-1"}, "it must be a number of at least 0"},
       {{"tune", kMatmul, "--time", "nan"}, "\"nan\" is given; it must be a number from 0"},
       {{"space", kMatmul, "--function", "f"}, "choose one with --function NAME, among matmul"},

@@ -24,8 +24,11 @@ absl::Status Best(const Options& options) {
   }
   std::vector<std::vector<std::string>> rows{{"id", "workload", "target", "latency", "rate", "equal", "how"}};
   for (const api::BestRecord& r : *records) {
-    rows.push_back({std::to_string(r.id), r.workload, r.target + (r.measured_here ? "" : ", another machine"),
-                    api::TimeText(r.seconds), api::RateText(r.flops, r.seconds), r.trust, r.how});
+    const bool is_static = r.cycles > 0;
+    rows.push_back({std::to_string(r.id), r.workload,
+                    r.target + (r.measured_here || is_static ? "" : ", another machine"),
+                    is_static ? api::CyclesText(r.cycles) : api::TimeText(r.seconds),
+                    is_static ? "static" : api::RateText(r.flops, r.seconds), r.trust, r.how});
   }
   std::printf("%s", Table(rows).c_str());
   return absl::OkStatus();

@@ -32,7 +32,9 @@ std::string TableOf(const std::vector<api::Round>& rounds) {
     const auto proposed = static_cast<double>(c.proposed);
     const double size = c.effective_sample_size, accuracy = r.rank_accuracy.value_or(0);
     rows.push_back({absl::StrCat(r.round), r.task, absl::StrCat(r.trials), api::CountText(r.failed),
-                    r.best_seconds.value_or(0) > 0 ? api::TimeText(*r.best_seconds) : "-",
+                    r.best_cycles                    ? api::CyclesText(*r.best_cycles) + ", static"
+                    : r.best_seconds.value_or(0) > 0 ? api::TimeText(*r.best_seconds)
+                                                     : "-",
                     ShareText(r.quiet, r.samples), accuracy > 0 ? absl::StrFormat("%.2f", accuracy) : "-",
                     ShareText(static_cast<double>(c.valid), proposed),
                     ShareText(static_cast<double>(c.accepted), proposed),

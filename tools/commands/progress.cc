@@ -24,6 +24,7 @@ std::string ClockText(double seconds) {
 }
 
 std::string Best(const api::Round& round) {
+  if (round.best_cycles) return api::CyclesText(*round.best_cycles) + " (static)";
   return round.best_seconds ? api::TimeText(*round.best_seconds) : "-";
 }
 
@@ -57,9 +58,11 @@ void Progress::Begin(const api::Started& s) {
   trials_ = s.trials;
   seconds_ = s.seconds;
   for (const std::string& name : s.tasks) tasks_.emplace_back().task = name;
-  absl::FPrintF(out_, "kiln: %s: %d %s, %d trials on %s (%s), space %s, database %s\n", s.file,
-                s.tasks.size(), s.tasks.size() == 1 ? "task" : "tasks", s.trials, s.cpu,
-                api::CoresText(s.cores), s.space, s.database);
+  const std::string machine =
+      s.target == "host" ? absl::StrCat("on ", s.cpu, " (", api::CoresText(s.cores), ")")
+                         : absl::StrCat("for ", s.target, " (", s.cpu, "), static: cycles are estimates");
+  absl::FPrintF(out_, "kiln: %s: %d %s, %d trials %s, space %s, database %s\n", s.file, s.tasks.size(),
+                s.tasks.size() == 1 ? "task" : "tasks", s.trials, machine, s.space, s.database);
   for (const api::LeftOut& l : s.left_out)
     absl::FPrintF(out_, "kiln: not tunable: %s: %s (%s)\n", l.location, l.op, l.reason);
 }
@@ -87,8 +90,8 @@ void Progress::ShowRound(const api::Round& round) {
   mostly_quiet_ = round.MostlyQuiet();
   tasks_[round.index] = round;
   if (style_ == Style::kRedrawn) return Redraw();
-  std::string line =
-      absl::StrFormat("[%d/%d] %s: best %s, %s", now_.trials, trials_, round.task, Best(round), Rate(round));
+  std::string line = absl::StrFormat("[%d/%d] %s: best %s", now_.trials, trials_, round.task, Best(round));
+  if (!round.best_cycles) absl::StrAppend(&line, ", ", Rate(round));
   if (!mostly_quiet_)
     absl::StrAppend(&line, ", only ", QuietShare(round), " of samples quiet: other programs run");
   if (!now_.failures.empty()) absl::StrAppend(&line, ", failed: ", Failures(round));

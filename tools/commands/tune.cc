@@ -16,7 +16,7 @@ namespace {
 
 struct Options {
   api::Source source;
-  std::string database = "kiln.db", without, target = "host", events;
+  std::string database = "kiln.db", without, events;
   api::TuneSettings settings;
   bool quiet = false, json = false;
 };
@@ -41,7 +41,7 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
   std::optional<Stoppable> stoppable;  // set once there is something to finish
   return session.Tune(o.settings, [&](const api::Event& event) {
     if (const auto* started = std::get_if<api::Started>(&event)) {
-      NoteCores(o.settings.threads, started->cores);
+      if (started->target == "host") NoteCores(o.settings.threads, started->cores);
       for (const std::string& warning : started->warnings)
         std::fprintf(stderr, "kiln: warning: %s\n", warning.c_str());
       stoppable.emplace([&session] { session.Interrupt(); });
@@ -85,15 +85,19 @@ Action AddTune(CLI::App& command) {
   AddMeasuring(command, &o->settings);
   AddWithout(command, &o->without);
   AddSpaceOptions(command, &o->settings.space);
-  command.add_option("--target", o->target, "The machine to tune for: host")
-      ->check(CLI::IsMember({"host"}))
+  AddTarget(
+      command, &o->settings.target,
+      "The machine to tune for: host, or a GPU, for which programs are compiled, estimated and emulated")
       ->capture_default_str();
   AddSearch(command, &o->settings);
   command.add_option("--events", o->events, "File for the events of the search, one JSON object per line");
   command.add_flag("--quiet", o->quiet, "Do not show progress");
   AddJson(command, &o->json);
   command.footer(absl::StrCat(api::kTrustHelp, "\n", command.get_footer()));
-  return [o] { return Tune(*o); };
+  return [o, &command] {
+    if (o->settings.target != "host" && command.count("--threads") == 0) o->settings.threads = 0;
+    return Tune(*o);
+  };
 }
 
 }  // namespace kiln::tools

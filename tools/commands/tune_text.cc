@@ -17,6 +17,7 @@ const char* EndedText(const std::string& ended) {
 }
 
 std::string BestText(const api::TaskResult& t) {
+  if (t.cycles > 0) return absl::StrCat(api::CyclesText(t.cycles), ", static: estimated, not measured");
   std::string best =
       absl::StrCat(api::TimeText(t.seconds), ", ", api::RateText(t.gflops * 1e9 * t.seconds, t.seconds));
   if (t.untuned_seconds) {
@@ -46,9 +47,11 @@ void PrintResult(const api::TaskResult& t, const std::string& database) {
   std::printf("  trials    %d%s%s\n", t.trials,
               t.failures.empty() ? "" : absl::StrCat(", of which ", api::FailuresText(t.failures)).c_str(),
               EndedText(t.ended));
-  for (const char* command : {"show", "replay", "export"})
+  for (const char* command : {"show", "replay", "export"}) {
+    if (t.cycles > 0 && absl::string_view(command) == "replay") continue;
     std::printf("  %-8s  %s %s %s%s\n", command, kiln, command, id.c_str(),
                 absl::string_view(command) == "export" ? " -o out/" : "");
+  }
 }
 
 // What a further minute is expected to gain.

@@ -43,7 +43,7 @@ class ModelBuild {
     report_.parameters = ParametersOf(input_);
     const auto target = NamedTarget(settings_.target);
     if (!target.ok()) return Mistake(target.status());
-    if (auto status = CheckCompiles(*target); !status.ok()) return status;
+    if (auto status = CheckBuildsModels(*target); !status.ok()) return status;
     ModelBuildOptions building;
     MakeFor(*target, IsHost(*target), &building);
     if (IsHost(*target)) building.pieces = PiecesHere();

@@ -8,8 +8,10 @@
 #include "api/text.h"
 #include "backends/cpu/targets.h"
 #include "backends/export/export.h"
+#include "backends/export/gpu_export.h"
 #include "backends/prove/presburger.h"
 #include "lang/base/phase.h"
+#include "lang/text/serialize.h"
 #include "search/measure/noise.h"
 #include "search/run/run_key.h"
 #include "validator/proof/proof.h"
@@ -29,6 +31,8 @@ std::vector<std::string> NotesOn(const Rebuilt& record, const Target& target, co
   if (target.fingerprint != record.target.fingerprint) {
     notes.push_back(absl::StrCat("made for ", made_for, ", as wished; it was tuned on ",
                                  record.entry.target.fingerprint, " and may be slow there"));
+  } else if (record.entry.record.flags.is_static) {
+    notes.push_back(absl::StrCat("static: chosen by estimated cycles; no GPU ran it"));
   } else if (!IsHost(target)) {
     notes.push_back(absl::StrCat("made for the machine that it was tuned on, which is not this one: ",
                                  record.entry.target.fingerprint));
@@ -41,6 +45,28 @@ std::vector<std::string> NotesOn(const Rebuilt& record, const Target& target, co
 }
 
 }  // namespace
+
+absl::StatusOr<Exported> ExportForGpu(const Program& program, const std::string& name,
+                                      const std::string& folder, BuilderPool& builders, const Target& target,
+                                      const RecordRow& record, const std::string& checked) {
+  BuildRequest request;
+  request.program = Serialize(program);
+  request.symbol = SafeName(name);
+  request.outputs = {BuildOutput::kCubin, BuildOutput::kPtx, BuildOutput::kMlir};
+  request.contract = record.flags.contract;
+  request.policies = record.flags.policies;
+  request.limits.seconds = 120;
+  MakeFor(target, /*is_host=*/false, &request);
+  BuildResult built = builders.RunAll({request})[0];
+  if (!built.ok()) return absl::FailedPreconditionError(built.error);
+  const GpuProduct product{.chip = target.cpu,
+                           .cubin = std::move(built.outputs[0]),
+                           .ptx = std::move(built.outputs[1]),
+                           .mlir = std::move(built.outputs[2]),
+                           .launches = std::move(built.launches),
+                           .prepared = std::move(built.prepared)};
+  return ExportGpu(program, name, folder, product, {.trace = record.trace, .checked = checked});
+}
 
 absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId id,
                                           const ExportSettings& settings, Stop& stop) {
@@ -70,11 +96,13 @@ absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId i
       absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified, record->assumptions),
                    "\n", kTrustHelp);
   MakeFor(*target, IsHost(*target), &exporting);
+  const std::string& made_for = settings.target.empty() ? target->cpu : settings.target;
   const std::string& name = settings.name.empty() ? record->entry.workload.name : settings.name;
   const absl::StatusOr<Exported> exported =
-      kiln::Export(record->scheduled, name, settings.folder, **builder, exporting);
+      target->gpu != nullptr
+          ? ExportForGpu(record->scheduled, name, settings.folder, **builder, *target, row, exporting.checked)
+          : kiln::Export(record->scheduled, name, settings.folder, **builder, exporting);
   if (!exported.ok()) return exported.status();
-  const std::string& made_for = settings.target.empty() ? target->cpu : settings.target;
   return ExportResult{
       .id = row.id,
       .name = exported->name,

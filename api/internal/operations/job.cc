@@ -95,6 +95,7 @@ const std::vector<Setting>& Settings() {
       {"trials", Number(&TuneSettings::trials, 0, 100000000)},
       {"seconds", Number(&TuneSettings::seconds, 0, 1e9)},
       {"seed", Number(&TuneSettings::seed, 0, kAny)},
+      {"target", Text(&Spec::settings, &TuneSettings::target)},
       {"threads", Number(&TuneSettings::threads, 0, 4096)},
       {"contract", Flag(&TuneSettings::contract)},
       {"cold", Flag(&TuneSettings::cold)},

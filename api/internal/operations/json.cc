@@ -19,10 +19,21 @@ std::string_view ModuleOf(const std::string& where) {
 }
 std::string BlockOf(const std::string& where) { return where.substr(where.rfind('/') + 1); }
 
+// The time of a result, or the estimated cycles of a static one.
+void AddTime(double seconds, double cycles, Json* json) {
+  if (cycles > 0) {
+    (*json)["static"] = true;
+    (*json)["cycles"] = cycles;
+  } else {
+    (*json)["seconds"] = seconds;
+  }
+}
+
 Json JsonOf(const Started& s) {
   Json json = {{"event", "started"}, {"file", s.file},      {"database", s.database}, {"space", s.space},
                {"cpu", s.cpu},       {"cores", s.cores},    {"trials", s.trials},     {"seconds", s.seconds},
                {"tasks", s.tasks},   {"left_out", nullptr}, {"warnings", s.warnings}};
+  if (s.target != "host") json["target"] = s.target;
   json["left_out"] = Json::array();
   for (const LeftOut& l : s.left_out) json["left_out"].push_back(api::JsonOf(l));
   return json;
@@ -30,7 +41,7 @@ Json JsonOf(const Started& s) {
 
 Json JsonOf(const TaskEnded& t) {
   Json json = {{"event", "task"}, {"task", t.task}, {"trials", t.trials}, {"record", t.record}};
-  if (t.record != 0) json["seconds"] = t.seconds;
+  if (t.record != 0) AddTime(t.seconds, t.cycles, &json);
   if (t.record == 0) json["reason"] = t.reason;
   return json;
 }
@@ -46,8 +57,8 @@ Json OfRoundNow(const Round& round) {
 // Adds the result of a task that has a record.
 void AddResult(const TaskResult& t, Json* json) {
   Json& j = *json;
-  j["seconds"] = t.seconds;
-  j["gflops"] = t.gflops;
+  AddTime(t.seconds, t.cycles, json);
+  if (t.cycles == 0) j["gflops"] = t.gflops;
   j["verified"] = t.verified;
   j["proven"] = t.proven;
   j["assumptions"] = t.assumptions;
@@ -205,6 +216,7 @@ Json JsonOf(const Round& r) {
   Json json = {{"index", r.index}, {"round", r.round}, {"trials", r.trials},
                {"task", r.task},   {"batch", r.batch}, {"failed", r.failed}};
   json["best_seconds"] = Number(r.best_seconds);
+  if (r.best_cycles) json["best_cycles"] = *r.best_cycles;
   json["rank_accuracy"] = Number(r.rank_accuracy);
   if (r.samples > 0) json["quiet"] = {{"quiet", r.quiet}, {"samples", r.samples}};
   const Round::Chains& c = r.chains;
@@ -230,6 +242,7 @@ Json JsonOf(const TuneReport& r) {
                {"warnings", r.warnings},
                {"tasks", ListOf(r.tasks, [](const TaskResult& t) { return JsonOf(t); })},
                {"rounds", ListOf(r.rounds, [](const Round& round) { return JsonOf(round); })}};
+  if (!r.target.empty() && r.target != "host") json["target"] = r.target;
   if (r.whole) json["whole"] = JsonOf(*r.whole);
   if (r.raced_wholes)
     json["raced_wholes"] = {{"wholes", r.raced_wholes->wholes},
@@ -273,20 +286,21 @@ std::string ToJson(const SpaceReport& r) {
 
 std::string ToJson(const std::vector<BestRecord>& records) {
   return Document(ListOf(records, [](const BestRecord& r) -> Json {
-    return {{"id", r.id},
-            {"workload", r.workload},
-            {"workload_hash", r.workload_hash},
-            {"target", r.target},
-            {"fingerprint", r.fingerprint},
-            {"measured_here", r.measured_here},
-            {"seconds", r.seconds},
-            {"gflops", r.flops / r.seconds * 1e-9},
-            {"verified", r.verified},
-            {"proven", r.proven},
-            {"assumptions", r.assumptions},
-            {"trial", r.trial},
-            {"flags", r.flags},
-            {"noisy", r.noisy}};
+    Json json = {{"id", r.id},
+                 {"workload", r.workload},
+                 {"workload_hash", r.workload_hash},
+                 {"target", r.target},
+                 {"fingerprint", r.fingerprint},
+                 {"measured_here", r.measured_here},
+                 {"verified", r.verified},
+                 {"proven", r.proven},
+                 {"assumptions", r.assumptions},
+                 {"trial", r.trial},
+                 {"flags", r.flags},
+                 {"noisy", r.noisy}};
+    AddTime(r.seconds, r.cycles, &json);
+    if (r.cycles == 0) json["gflops"] = r.flops / r.seconds * 1e-9;
+    return json;
   }));
 }
 

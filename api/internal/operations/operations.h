@@ -10,6 +10,7 @@
 #include "api/internal/input.h"
 #include "api/internal/stop.h"
 #include "api/session.h"
+#include "backends/export/export.h"
 #include "lang/target/target.h"
 #include "search/database/rows.h"
 
@@ -27,6 +28,8 @@ absl::StatusOr<RunReport> RunModel(const SessionOptions& options, const RunSetti
 
 absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& options);
 absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings);
+absl::StatusOr<Shown> ShowTask(const SessionOptions& options, const Input& input, const std::string& task,
+                               const std::string& trace_file, const ShowSettings& settings);
 absl::StatusOr<PlannedModel> ReadModelTrace(const std::string& path);
 absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId id, bool here, Stop& stop);
 absl::StatusOr<RaceReport> RaceRecords(const SessionOptions& options, const RecordPlace& one,
@@ -45,6 +48,11 @@ absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std:
                                        const std::string& file);
 
 // --- Functions that several operations share
+
+// Exports a record's program for a GPU.
+absl::StatusOr<Exported> ExportForGpu(const Program& program, const std::string& name,
+                                      const std::string& folder, BuilderPool& builders, const Target& target,
+                                      const RecordRow& record, const std::string& checked);
 
 // Returns the task of this name, or the only task if the name is empty. It is a Mistake if there is none or
 // several.

@@ -6,14 +6,13 @@
 #include "api/internal/store/flags_text.h"
 #include "api/internal/store/open_store.h"
 #include "api/internal/store/record.h"
+#include "api/internal/store/static_results.h"
 #include "api/internal/store/trust.h"
 #include "api/internal/workers.h"
 #include "api/text.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/measurer.h"
 #include "lang/analysis/cost.h"
-#include "lang/base/unknown_name.h"
-#include "lang/text/serialize.h"
 #include "lang/text/text.h"
 #include "search/run/run_key.h"
 
@@ -28,39 +27,8 @@ double FlopsOf(const WorkloadRow& workload) {
 
 std::string TargetText(const TargetRow& row) {
   const absl::StatusOr<Target> target = TargetOf(row);
+  if (target.ok() && target->gpu != nullptr) return absl::StrCat(target->gpu->name, " (", target->cpu, ")");
   return target.ok() && !target->cpu.empty() ? MachineText(*target) : row.fingerprint;
-}
-
-absl::StatusOr<std::string> Compiled(const SessionOptions& options, const ShowSettings& settings,
-                                     const Rebuilt& record, BuildOutput output) {
-  const absl::StatusOr<Target> target = TargetOfRecord(settings.target, record.target);
-  if (!target.ok()) return target.status();
-  auto builder = StartBuilder(options.database, options.workers);
-  if (!builder.ok()) return builder.status();
-  BuildRequest request;
-  request.program = Serialize(record.scheduled);
-  request.outputs = {output};
-  request.contract = record.entry.record.flags.contract;
-  request.policies = record.entry.record.flags.policies;
-  request.print_after_all = settings.passes;
-  MakeFor(*target, IsHost(*target), &request);
-  request.limits.seconds = 120;
-  BuildResult built = (*builder)->RunAll({request})[0];
-  if (!built.ok()) return absl::FailedPreconditionError(built.error);
-  return settings.passes ? built.passes : built.outputs[0];
-}
-
-absl::StatusOr<std::string> TextOf(const SessionOptions& options, const ShowSettings& settings,
-                                   const Rebuilt& record) {
-  if (settings.passes) return Compiled(options, settings, record, BuildOutput::kObject);
-  if (settings.stage == "program") return ToString(record.scheduled);
-  if (settings.stage == "trace") return record.entry.record.trace;
-  if (settings.stage == "plan") return Compiled(options, settings, record, BuildOutput::kPlan);
-  if (settings.stage == "mlir") return Compiled(options, settings, record, BuildOutput::kMlir);
-  if (settings.stage == "llvm") return Compiled(options, settings, record, BuildOutput::kLlvm);
-  if (settings.stage == "asm") return Compiled(options, settings, record, BuildOutput::kAssembly);
-  constexpr absl::string_view kStages[] = {"program", "trace", "plan", "mlir", "llvm", "asm"};
-  return Mistake(absl::InvalidArgumentError(UnknownName("stage", settings.stage, kStages)));
 }
 
 absl::Status Judge(const Rebuilt& record, const MeasureResult& result) {
@@ -86,7 +54,6 @@ absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& mea
   if (name.empty()) return measured;
   absl::StatusOr<Target> target = NamedTarget(name, measured.cores);
   if (!target.ok()) return Mistake(target.status());
-  if (absl::Status status = CheckCompiles(*target); !status.ok()) return status;
   return target;
 }
 
@@ -101,14 +68,16 @@ absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& option
   if (!entries.ok()) return entries.status();
   std::vector<BestRecord> list;
   for (const RecordEntry& e : *entries) {
+    const double clock = StaticClockOf(e.target);
     list.push_back({.id = e.record.id,
                     .workload = e.workload.name,
                     .workload_hash = e.workload.hash,
                     .target = TargetText(e.target),
                     .fingerprint = e.target.fingerprint,
                     .measured_here = e.target.fingerprint == Host().fingerprint,
-                    .seconds = Seconds(e.record),
+                    .seconds = clock > 0 ? 0 : Seconds(e.record),
                     .flops = FlopsOf(e.workload),
+                    .cycles = Seconds(e.record) * clock,
                     .verified = e.record.verified,
                     .proven = IsProven(e.record),
                     .assumptions = e.record.assumptions,
@@ -121,25 +90,15 @@ absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& option
   return list;
 }
 
-absl::StatusOr<Shown> ShowRecord(const SessionOptions& options, RowId id, const ShowSettings& settings) {
-  const absl::StatusOr<Rebuilt> record = Rebuild(options.database, id);
-  if (!record.ok()) return record.status();
-  absl::StatusOr<std::string> text = TextOf(options, settings, *record);
-  if (!text.ok()) return text.status();
-  return Shown{.id = id,
-               .workload = record->entry.workload.name,
-               .flags = record->entry.record.flags.Print(),
-               .how = FlagsText(record->entry.record),
-               .assumptions = record->assumptions,
-               .stage = settings.passes ? "passes" : settings.stage,
-               .text = *std::move(text)};
-}
-
 absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId id, bool here, Stop& stop) {
   const Stop::Work work(stop);
   const absl::StatusOr<Rebuilt> record = Rebuild(options.database, id);
   if (!record.ok()) return record.status();
   const RecordRow& row = record->entry.record;
+  if (row.flags.is_static)
+    return absl::FailedPreconditionError(absl::StrCat("record ", row.id, " is static: it was estimated for ",
+                                                      record->entry.target.fingerprint,
+                                                      ", and nothing was timed"));
   const bool same_machine = IsHost(record->target);
   if (!same_machine && !here) {
     return absl::FailedPreconditionError(absl::StrCat(

@@ -94,6 +94,12 @@ absl::StatusOr<Shown> Session::Show(int64_t record, const ShowSettings& settings
   return ShowRecord(impl_->options, record, settings);
 }
 
+absl::StatusOr<Shown> Session::ShowTask(const std::string& task, const std::string& trace_file,
+                                        const ShowSettings& settings) {
+  if (const absl::Status loaded = impl_->CheckLoaded(); !loaded.ok()) return loaded;
+  return api::ShowTask(impl_->options, impl_->input, task, trace_file, settings);
+}
+
 absl::StatusOr<PlannedModel> Session::ShowModel(const std::string& trace_file) {
   return ReadModelTrace(trace_file);
 }

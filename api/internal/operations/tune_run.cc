@@ -17,6 +17,7 @@
 #include "api/internal/store/flags_text.h"
 #include "api/internal/store/rounds.h"
 #include "api/internal/store/run_lock.h"
+#include "api/internal/store/static_results.h"
 #include "api/internal/store/trust.h"
 #include "api/internal/strategy.h"
 #include "api/internal/tasks.h"
@@ -27,6 +28,7 @@
 #include "backends/cpu/targets.h"
 #include "backends/export/export.h"
 #include "backends/measure/measurer.h"
+#include "backends/measure/static_machine.h"
 #include "backends/prove/presburger.h"
 #include "lang/base/phase.h"
 #include "lang/base/stopwatch.h"
@@ -56,10 +58,11 @@ class TuneRun {
                         std::string(TrialRanges(task.program).status().message())});
       for (const Parameter& p : task.parameters) tasks_.back().arguments.push_back(p.argument);
     }
-    Target target = CpuTarget(s_.threads);  // the same target as the measurer's
-    target.contract = s_.contract;
-    target.policies = c_.input.policies;
-    const absl::StatusOr<NamedSpace> space = ResolveSpace(s_.space, target);
+    absl::StatusOr<Target> target = TargetToTune();  // the same target as the measurer's
+    if (!target.ok()) return target.status();
+    target->contract = s_.contract;
+    target->policies = c_.input.policies;
+    const absl::StatusOr<NamedSpace> space = ResolveSpace(s_.space, *target);
     if (!space.ok()) return space.status();
     tuning_.sketches.space = space->text;
     if (const absl::Status made = MakeSketches(*space); !made.ok()) return made;
@@ -70,24 +73,66 @@ class TuneRun {
     const absl::StatusOr<Workers> workers = FindWorkers(c_.options.workers);
     if (!workers.ok()) return workers.status();
     runner_ = workers->runner;
+    if (target->gpu != nullptr) return OnStaticMachine(*space, *target, *workers, **store);
+    return Here(*space, *workers, **store);
+  }
+
+ private:
+  // Where programs are measured.
+  struct Machine {
+    const Target& target;
+    Measurer& measurer;
+    BuilderPool& builders;
+    CpuMeasurer* here = nullptr;  // null: the machine is static, and its programs do not run here
+    double clock = 0;             // as StaticClockOf says
+  };
+
+  absl::StatusOr<Target> TargetToTune() const {
+    if (s_.target == "host") return CpuTarget(s_.threads);
+    absl::StatusOr<Target> target = NamedTarget(s_.target);
+    if (!target.ok()) return Mistake(target.status());
+    const auto refuse = [](const std::string& why) { return Mistake(absl::InvalidArgumentError(why)); };
+    if (target->gpu == nullptr)
+      return refuse(
+          absl::StrCat("programs for ", s_.target, " are not measured here; tune for host or a GPU"));
+    if (s_.cold || s_.in_model || s_.until_roofline > 0)
+      return refuse("nothing is timed for a GPU: leave out cold caches, in-model times and rooflines");
+    return target;
+  }
+
+  absl::StatusOr<TuneReport> Here(const NamedSpace& space, const Workers& workers, Store& store) {
     auto measurer = CpuMeasurer::Start({.threads = s_.threads,
                                         .contract = s_.contract,
                                         .policies = c_.input.policies,
                                         .cold_cache = s_.cold,
                                         .in_model = s_.in_model,
                                         .object_folder = ObjectFolder(c_.options.database),
-                                        .builder_path = workers->builder,
-                                        .runner_path = workers->runner});
+                                        .builder_path = workers.builder,
+                                        .runner_path = workers.runner});
     if (!measurer.ok()) return measurer.status();
     const Stop::Work measuring(c_.stop, [&] { measurer->Interrupt(); });
-    Announce(*space, measurer->target());
+    Announce(space, measurer->target());
     for (TuneTask& task : tasks_) {
       if (s_.until_roofline > 0) task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
     }
-    return Report(*space, *measurer, **store);
+    return Report(space, {measurer->target(), *measurer, measurer->builders(), &*measurer}, store);
   }
 
- private:
+  absl::StatusOr<TuneReport> OnStaticMachine(const NamedSpace& space, const Target& target,
+                                             const Workers& workers, Store& store) {
+    auto machine = StaticMachine::Start(target, {.contract = s_.contract,
+                                                 .policies = c_.input.policies,
+                                                 .builders = Threads(),
+                                                 .object_folder = ObjectFolder(c_.options.database),
+                                                 .builder_path = workers.builder,
+                                                 .runner_path = workers.runner});
+    if (!machine.ok()) return machine.status();
+    const Stop::Work measuring(c_.stop, [&] { machine->Interrupt(); });
+    Announce(space, machine->target());
+    const double clock = StaticClockOf(machine->target());
+    return Report(space, {machine->target(), *machine, machine->builders(), nullptr, clock}, store);
+  }
+
   bool stopped() const { return c_.stop.asked(); }
 
   void Tell(Event event) const {
@@ -118,6 +163,7 @@ class TuneRun {
                     .database = c_.options.database,
                     .space = space.text,
                     .cpu = target.cpu,
+                    .target = s_.target,
                     .cores = target.cores,
                     .trials = s_.trials,
                     .seconds = s_.seconds,
@@ -128,11 +174,12 @@ class TuneRun {
     Tell(std::move(started));
   }
 
-  absl::StatusOr<TuneReport> Report(const NamedSpace& space, CpuMeasurer& measurer, Store& store) {
-    absl::StatusOr<std::vector<TuneResult>> results = Search(space, measurer, store);
+  absl::StatusOr<TuneReport> Report(const NamedSpace& space, const Machine& machine, Store& store) {
+    absl::StatusOr<std::vector<TuneResult>> results = Search(space, machine, store);
     if (!results.ok()) return results.status();
     TuneReport report{.file = c_.input.shown,
                       .database = c_.options.database,
+                      .target = s_.target,
                       .interrupted = (*results)[0].interrupted,
                       .run = (*results)[0].run,
                       .warnings = warnings_};
@@ -146,14 +193,18 @@ class TuneRun {
     report.rounds = *std::move(rounds);
     for (TuneResult& result : *results) {
       absl::StatusOr<TaskResult> finished =
-          Finish(c_.tasks[report.tasks.size()], std::move(result), measurer, store, report.interrupted);
+          Finish(c_.tasks[report.tasks.size()], std::move(result), machine, store, report.interrupted);
       if (!finished.ok()) return finished.status();
-      Tell(
-          TaskEnded{finished->name, finished->trials, finished->record, finished->seconds, finished->reason});
+      Tell(TaskEnded{finished->name, finished->trials, finished->record, finished->seconds, finished->cycles,
+                     finished->reason});
       report.tasks.push_back(*std::move(finished));
     }
-    RaceTheWhole(measurer, store, &report);
-    if (absl::Status built = BuildWhole(&report); !built.ok()) return built;
+    if (machine.here != nullptr) {
+      RaceTheWhole(*machine.here, store, &report);
+      if (absl::Status built = BuildWhole(&report); !built.ok()) return built;
+    } else if (!s_.output.empty() && IsModel()) {
+      report.warnings.push_back(absl::StrCat(CheckBuildsModels(machine.target).message()));
+    }
     if (IsModel()) SumGains(&report);
     report.interrupted |= stopped();
     Judge(&report);
@@ -161,7 +212,7 @@ class TuneRun {
     return report;
   }
 
-  absl::StatusOr<std::vector<TuneResult>> Search(const NamedSpace& space, CpuMeasurer& measurer,
+  absl::StatusOr<std::vector<TuneResult>> Search(const NamedSpace& space, const Machine& machine,
                                                  Store& store) {
     TuneOptions& tuning = tuning_;
     tuning.trials = s_.trials;
@@ -169,23 +220,23 @@ class TuneRun {
     tuning.seed = s_.seed;
     tuning.cold = s_.cold;
     tuning.in_model = s_.in_model;
-    if (absl::Status status = UseCostModel(s_, measurer.target(), &tuning); !status.ok()) return status;
-    tuning.threads = static_cast<int>(UsableCores().size());
+    if (absl::Status status = UseCostModel(s_, machine.target, &tuning); !status.ok()) return status;
+    tuning.threads = machine.here != nullptr ? static_cast<int>(UsableCores().size()) : Threads();
     tuning.command = command_;
     tuning.llvm_version = LlvmVersion();
     proof::PresburgerProver prover;
     tuning.prover = &prover;
     tuning.stop = c_.stop.flag();
-    tuning.progress = [&](const TuneProgress& round) { Tell(RoundOf(round)); };
-    InPlace in_place(c_.options, c_.input, measurer.target(), runner_, c_.stop);
-    if (IsModel() && s_.in_place)
+    tuning.progress = [&](const TuneProgress& round) { Tell(RoundOf(round, machine.clock)); };
+    InPlace in_place(c_.options, c_.input, machine.target, runner_, c_.stop);
+    if (IsModel() && s_.in_place && machine.here != nullptr)
       tuning.in_place = [&](absl::Span<const PlacedTask> tasks) {
-        return in_place.Run(tasks, measurer.builders());
+        return in_place.Run(tasks, machine.builders);
       };
-    return kiln::Tune(tasks_, space.space, measurer.target(), tuning, measurer, store);
+    return kiln::Tune(tasks_, space.space, machine.target, tuning, machine.measurer, store);
   }
 
-  absl::StatusOr<TaskResult> Finish(const TaskInfo& task, TuneResult result, CpuMeasurer& measurer,
+  absl::StatusOr<TaskResult> Finish(const TaskInfo& task, TuneResult result, const Machine& machine,
                                     Store& store, bool interrupted) const {
     TaskResult found{.name = result.name,
                      .occurrences = task.occurrences,
@@ -203,17 +254,22 @@ class TuneRun {
     }
     const absl::StatusOr<RecordEntry> entry = store.Get(found.record);
     if (!entry.ok()) return entry.status();
-    Describe(task, entry->record, std::move(result), &found);
-    if (!stopped()) Relate(task, measurer, &found);
+    Describe(task, entry->record, std::move(result), machine.clock, &found);
+    if (!stopped() && machine.here != nullptr) Relate(task, *machine.here, &found);
     if (s_.output.empty() || stopped()) return found;
-    const absl::Status exported = ExportTo(s_.output, entry->record, measurer, &found);
+    const absl::Status exported = ExportTo(s_.output, entry->record, machine, &found);
     if (!exported.ok() && !stopped()) return exported;
     return found;
   }
 
-  static void Describe(const TaskInfo& task, const RecordRow& record, TuneResult result, TaskResult* found) {
-    found->seconds = result.latency;
-    found->gflops = task.flops / result.latency * 1e-9;
+  static void Describe(const TaskInfo& task, const RecordRow& record, TuneResult result, double clock,
+                       TaskResult* found) {
+    if (clock > 0) {
+      found->cycles = result.latency * clock;
+    } else {
+      found->seconds = result.latency;
+      found->gflops = task.flops / result.latency * 1e-9;
+    }
     found->verified = record.verified;
     found->proven = IsProven(record);
     found->assumptions = record.assumptions;
@@ -224,7 +280,7 @@ class TuneRun {
     found->noise = NoiseText(result.flags, result.quiet, result.latency, result.searched);
     found->quiet_samples = result.quiet.quiet;
     found->samples = result.quiet.samples;
-    found->searched_seconds = result.searched;
+    if (clock == 0) found->searched_seconds = result.searched;
     found->trace = std::move(result.trace);
     found->program = std::move(result.program);
   }
@@ -251,9 +307,16 @@ class TuneRun {
     if (libraries.ok()) found->libraries = *std::move(libraries);
   }
 
-  static absl::Status ExportTo(const std::string& folder, const RecordRow& record, CpuMeasurer& measurer,
+  static absl::Status ExportTo(const std::string& folder, const RecordRow& record, const Machine& machine,
                                TaskResult* found) {
-    const auto exported = kiln::Export(found->program, found->name, folder, measurer.builders(),
+    if (machine.here == nullptr) {
+      auto exported = ExportForGpu(found->program, found->name, folder, machine.builders, machine.target,
+                                   record, absl::StrCat(found->trust, "\n", kTrustHelp));
+      if (!exported.ok()) return exported.status();
+      found->files = exported->files;
+      return absl::OkStatus();
+    }
+    const auto exported = kiln::Export(found->program, found->name, folder, machine.builders,
                                        {.trace = record.trace,
                                         .contract = record.flags.contract,
                                         .policies = record.flags.policies,

@@ -21,6 +21,7 @@ std::string QuietText(const Quiet& quiet) {
 
 std::string FlagsText(const RecordFlags& flags, const Quiet& quiet) {
   std::vector<std::string> texts = {
+      flags.is_static ? "static" : "",
       Count(flags.threads, ""),
       flags.contract ? "multiply-adds fused" : "",
       flags.reassociated ? "sums reordered" : "",
@@ -31,7 +32,8 @@ std::string FlagsText(const RecordFlags& flags, const Quiet& quiet) {
       flags.prepare ? "constants prepared" : "",
       Count(flags.others, " of other programs"),
       flags.noisy ? "noisy" : "",
-      flags.race ? "raced" : "",
+      flags.emulated ? "emulated" : "",
+      flags.race && !flags.is_static ? "raced" : "",
       flags.policies.AreUsual() ? "" : absl::StrCat("without ", flags.policies.WithoutText())};
   texts.insert(texts.end(), flags.unknown.begin(), flags.unknown.end());
   texts.push_back(quiet.samples == 0 && flags.disturbed ? "most samples disturbed" : QuietText(quiet));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "absl/strings/str_cat.h"
+#include "api/internal/store/static_results.h"
 #include "nlohmann/json.hpp"
 
 namespace kiln::api {
@@ -48,9 +49,16 @@ void ReadStatistics(const Json& json, Round* round) {
   Read(seconds, "store", &round->seconds.store);
 }
 
+// Replaces the seconds of a static round.
+void ShowCycles(double static_clock, Round* round) {
+  if (static_clock <= 0 || !round->best_seconds) return;
+  round->best_cycles = *round->best_seconds * static_clock;
+  round->best_seconds.reset();
+}
+
 }  // namespace
 
-Round RoundOf(const TuneProgress& p) {
+Round RoundOf(const TuneProgress& p, double static_clock) {
   const RoundStats& c = p.chains;
   const PhaseSeconds& s = p.phases;
   Round round{.index = p.task,
@@ -65,14 +73,20 @@ Round RoundOf(const TuneProgress& p) {
               .samples = p.quiet.samples,
               .chains = {c.proposed, c.valid, c.duplicates, c.accepted, c.temperature, c.effective},
               .seconds = {s.propose, s.features, s.predict, s.build, s.run, s.train, s.store},
-              .now = Round::Now{p.total_trials, p.gflops, p.seconds, p.failures}};
+              .now = Round::Now{p.total_trials, static_clock > 0 ? 0 : p.gflops, p.seconds, p.failures}};
   if (std::isfinite(p.best_seconds)) round.best_seconds = p.best_seconds;
+  ShowCycles(static_clock, &round);
   return round;
 }
 
 absl::StatusOr<std::vector<Round>> RoundsOf(Store& store, RowId run) {
   const auto rows = store.Rounds(run);
   if (!rows.ok()) return rows.status();
+  const auto runs = store.Runs();
+  if (!runs.ok()) return runs.status();
+  double static_clock = 0;
+  for (const RunRow& row : *runs)
+    if (row.id == run) static_clock = StaticClockOf(row);
   std::vector<Round> rounds;
   for (const RoundRow& row : *rows) {
     const Json statistics = Json::parse(row.statistics, nullptr, false);
@@ -86,6 +100,7 @@ absl::StatusOr<std::vector<Round>> RoundsOf(Store& store, RowId run) {
     round.round = row.round;
     round.trials = row.trials;
     ReadStatistics(statistics, &round);
+    ShowCycles(static_clock, &round);
   }
   return rounds;
 }

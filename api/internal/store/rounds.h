@@ -10,7 +10,8 @@
 
 namespace kiln::api {
 
-Round RoundOf(const TuneProgress& progress);
+// `static_clock`: as StaticClockOf says (static_results.h).
+Round RoundOf(const TuneProgress& progress, double static_clock);
 
 // Returns the rounds of a run in the order in which they were recorded. Returns kDataLoss if the statistics
 // are not a JSON object.

@@ -1,6 +1,8 @@
 #include "backends/runner/emulator/emulator.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <random>
 #include <set>
 #include <vector>
@@ -10,11 +12,28 @@
 namespace kiln {
 namespace {
 
+using Words = std::array<int64_t, 4>;
+
 thread_local Emulation* g_emulation = nullptr;
 thread_local EmulatedBlock* g_block = nullptr;
 thread_local std::vector<char> g_workspace;
 
 }  // namespace
+
+std::string Encode(const EmulationOptions& options) {
+  const Words words = {static_cast<int64_t>(options.mode), static_cast<int64_t>(options.seed),
+                       options.most_blocks, options.whole_launches};
+  return {reinterpret_cast<const char*>(words.data()), sizeof(words)};
+}
+
+bool Decode(const std::string& bytes, EmulationOptions* options) {
+  Words words = {};
+  if (bytes.size() != sizeof(words)) return false;
+  std::memcpy(words.data(), bytes.data(), sizeof(words));
+  if (words[0] < 0 || words[0] > static_cast<int64_t>(EmulationMode::kRandom)) return false;
+  *options = {static_cast<EmulationMode>(words[0]), static_cast<uint64_t>(words[1]), words[2], words[3]};
+  return true;
+}
 
 Emulation::Emulation(const EmulationOptions& options) : options_(options), outer_(g_emulation) {
   g_emulation = this;
@@ -23,10 +42,10 @@ Emulation::~Emulation() { g_emulation = outer_; }
 
 struct EmulatedRun {
   // The blocks that run, in order.
-  static std::set<int64_t> Blocks(const EmulationOptions& options, int64_t all) {
+  static std::set<int64_t> Blocks(const EmulationOptions& options, int64_t launch, int64_t all) {
     std::set<int64_t> blocks;
-    const auto wanted =
-        static_cast<size_t>(options.most_blocks > 0 ? std::min(options.most_blocks, all) : all);
+    const bool some = options.most_blocks > 0 && launch > options.whole_launches;
+    const auto wanted = static_cast<size_t>(some ? std::min(options.most_blocks, all) : all);
     std::mt19937_64 random(options.seed);
     for (const int64_t block : {int64_t{0}, all - 1, all / 2})
       if (blocks.size() < wanted) blocks.insert(block);
@@ -44,7 +63,7 @@ struct EmulatedRun {
     }
     if (!g_emulation->fault_.empty()) return kEmulationFault;
     ++g_emulation->counts_.launches;
-    for (const int64_t b : Blocks(g_emulation->options_, launch.blocks)) {
+    for (const int64_t b : Blocks(g_emulation->options_, g_emulation->counts_.launches, launch.blocks)) {
       EmulatedBlock block(*g_emulation, launch, fibers, b);
       g_block = &block;
       const bool ok = block.Run();

@@ -32,7 +32,14 @@ struct EmulationOptions {
   // Of a launch with more blocks, so many run: the first, the last, the middle one, and others by the seed. Only
   // their results are there. 0: all run.
   int64_t most_blocks = 0;
+  int64_t whole_launches = 0;  // the first launches run all their blocks, whatever most_blocks says
 };
+
+// The tag of the field by which a kernel says that the emulator runs it (KernelField in runner.h), and its bytes.
+// Decode returns false, and an unspecified value, for bytes that Encode did not write.
+inline constexpr uint32_t kEmulationField = 2;
+std::string Encode(const EmulationOptions& options);
+bool Decode(const std::string& bytes, EmulationOptions* options);
 
 // What the emulated code did.
 struct EmulationCounts {

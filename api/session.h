@@ -113,6 +113,10 @@ class Session {
   absl::StatusOr<CheckResult> Check(const std::string& trace_file, const std::string& task,
                                     const std::string& target = "host", double seconds = 10);
 
+  // Draws programs of the loaded tasks from the space of a GPU, compiles them, and writes them for kiln-gpu-runner on a
+  // machine that has the GPU. kNotFound without ptxas. kCancelled if interrupted.
+  absl::StatusOr<BundleReport> Bundle(const BundleSettings& settings);
+
   // --- Operations on the database as a whole
   // Adds the records of a file: results of a bundle, or records as JSON lines, which ExportRecords writes. Creates the
   // database. kInvalidArgument names the line that is malformed.

@@ -53,6 +53,8 @@ constexpr Subcommand kSubcommands[] = {
      "kiln bench model.mlir --db kiln.db", AddBench},
     {"check", "Prove that a schedule computes what the original does", "kiln check model.mlir model.trace",
      AddCheck},
+    {"bundle", "Compile programs for a GPU that another machine has, where kiln-gpu-runner measures them",
+     "kiln bundle model.mlir --target h100 --programs 100 -o bundle/", AddBundle},
     {"records", "Move records: from results of a bundle, from and to JSON lines",
      "kiln records import results.json --db kiln.db", AddRecords},
     {"train", "Train a cost model on a database, as a start for searches of other programs",

@@ -19,6 +19,7 @@ Action AddRace(CLI::App& command);
 Action AddBench(CLI::App& command);
 Action AddSpace(CLI::App& command);
 Action AddLog(CLI::App& command);
+Action AddBundle(CLI::App& command);
 Action AddRecords(CLI::App& command);
 Action AddDoctor(CLI::App& command);
 

@@ -8,6 +8,7 @@
 #include "lang/base/check.h"
 #include "lang/program/layout.h"
 #include "lang/reference/trial_data.h"
+#include "lang/text/serialize.h"
 #include "validator/numeric/tolerance.h"
 
 namespace kiln {
@@ -104,6 +105,16 @@ KernelObject KernelOf(const Program& program, const BuildResult& built, const st
   kernel.heap_alignment = kHeapAlignment;
   AddPrepared(built.prepared, &kernel);
   return kernel;
+}
+
+BuildRequest GpuKernelBuild(const Target& target, const Program& program, BuildOutput output) {
+  return {.program = Serialize(program),
+          .symbol = "kernel",
+          .outputs = {output},
+          .contract = target.contract,
+          .policies = target.policies,
+          .triple = target.triple,
+          .cpu = target.cpu};
 }
 
 KernelObject GpuKernelOf(const Program& program, const std::string& cubin, const LaunchList& launches,

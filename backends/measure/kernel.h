@@ -9,6 +9,7 @@
 #include "backends/runner/launch.h"
 #include "backends/runner/runner.h"
 #include "lang/program/program.h"
+#include "lang/target/target.h"
 
 namespace kiln {
 
@@ -32,6 +33,9 @@ std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tole
 // The kernel of a build whose only output is a shared object with the entry point `symbol`.
 KernelObject KernelOf(const Program& program, const BuildResult& built, const std::string& symbol,
                       const std::vector<Tolerance>& tolerances, const std::vector<DataRange>& ranges = {});
+
+// The request for a builder that compiles a program for a GPU. The entry point is "kernel".
+BuildRequest GpuKernelBuild(const Target& target, const Program& program, BuildOutput output);
 
 // The kernel for a runner of GPUs (backends/gpu/driver/cuda_kernel.h). `prepared`: what comes after the parameters of
 // the program.

@@ -32,4 +32,25 @@ Program ReferenceKernelProgram(const Target& target) {
   return s.program();
 }
 
+Program GpuReferenceKernelProgram() {
+  constexpr int64_t kBlocks = 512, kThreads = 256, kSteps = 512;
+  Builder b("kernel");
+  const Id X = b.Input("X", DType::kF32, {kBlocks * kThreads}), W = b.Input("W", DType::kF32, {kSteps}),
+           Y = b.Output("Y", DType::kF32, {kBlocks * kThreads});
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
+  b.Reduce("sum", {{"i", kBlocks * kThreads}, {"k", kSteps, IterKind::kReduction}}, Monoid::Kind::kSum,
+           {Y, {i}}, b.Mul(b.Load(X, {i}), b.Load(W, {k})));
+
+  RandomDice dice{Engine({1})};
+  RandomChooser none(dice);  // never asked, since nothing is sampled
+  Schedule s(b.Finish(), Target(), none);
+  const Block sum = s.GetBlock("sum");
+  const auto parts = s.Split(s.GetLoops(sum)[0], {kBlocks, kThreads});
+  s.AccumulateAt(sum, parts[1], "register");
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+  KILN_CHECK(s.ok(), s.status().ToString());
+  return s.program();
+}
+
 }  // namespace kiln

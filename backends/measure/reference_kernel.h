@@ -16,4 +16,7 @@ namespace kiln {
 // matmul 1.1 times.
 Program ReferenceKernelProgram(const Target& target);
 
+// The one of GPUs: 512 blocks of 256 threads, of which each adds 512 products in a register.
+Program GpuReferenceKernelProgram();
+
 }  // namespace kiln

@@ -183,7 +183,7 @@ const std::vector<Row> kTable = {
     {"api/internal/operations/",
      {"api/", "api/internal/", "api/internal/store/", "api/internal/spaces/", "api/internal/model/", "backends/workers/", "backends/cpu/",
       "backends/codegen/", "backends/measure/", "backends/vendor/", "backends/export/", "backends/model/",
-      "backends/prove/",
+      "backends/prove/", "backends/runner/", "backends/builder/", "search/sampler/", "search/propose/",
       "search/database/", "search/measure/", "search/cost/", "search/model/", "search/strategies/", "search/run/",
       "validator/proof/", "validator/model/", "lang/base/", "lang/target/", "lang/program/", "lang/analysis/",
       "lang/graph/", "lang/model/", "lang/text/", "lang/reference/", "trace/"}, {"nlohmann/"}},

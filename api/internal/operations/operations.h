@@ -40,6 +40,9 @@ absl::StatusOr<CheckResult> CheckRecord(const SessionOptions& options, RowId id,
 absl::StatusOr<CheckResult> CheckTrace(const Input& input, const std::string& trace_file,
                                        const std::string& task, const std::string& target, double seconds);
 
+absl::StatusOr<BundleReport> MakeBundle(const SessionOptions& options, const Input& input,
+                                        const std::vector<TaskInfo>& tasks, const BundleSettings& settings,
+                                        Stop& stop);
 absl::StatusOr<ImportReport> ImportRecordsFrom(const SessionOptions& options, const std::string& file);
 absl::Status ExportRecordsTo(const SessionOptions& options, const std::string& file);
 

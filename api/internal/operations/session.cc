@@ -136,6 +136,11 @@ absl::StatusOr<TrainResult> Session::Train(const std::string& features, const st
 
 void Session::Interrupt() { impl_->stop.Ask(); }
 
+absl::StatusOr<BundleReport> Session::Bundle(const BundleSettings& settings) {
+  if (const absl::Status loaded = impl_->CheckLoaded(); !loaded.ok()) return loaded;
+  return MakeBundle(impl_->options, impl_->input, impl_->tasks, settings, impl_->stop);
+}
+
 absl::StatusOr<ImportReport> Session::ImportRecords(const std::string& file) {
   return ImportRecordsFrom(impl_->options, file);
 }

@@ -1,5 +1,4 @@
-// Schedules for GPUs that are written by hand: a tiled product with a pipeline of two stages, and a softmax
-// that reduces over threads.
+// Schedules for GPUs that are written by hand: tiled products with pipelines, and a softmax that reduces over threads.
 #pragma once
 
 #include <vector>
@@ -42,6 +41,77 @@ inline Schedule SimtMatmul(const Program& program, int64_t side = 4) {
   for (const Block copy : copies) s.CooperativeFetch(copy, side > 4 ? 1 : 2);
   s.Pipeline(k[0], {.stages = {0, 0, 1}, .depths = {2, 2}});
   return s;
+}
+
+// The tiles of a product. Of its rows and columns: virtual threads, threads, and elements of a thread. Blocks take the rest.
+struct SimtTile {
+  struct Side {
+    int64_t virtual_threads = 1, threads = 4, elements = 2;
+    int64_t size() const { return virtual_threads * threads * elements; }
+  };
+  Side rows, columns;
+  int64_t step = 8;    // along k: the slices that a block has in shared memory
+  int64_t vector = 1;  // elements that a thread copies at once
+  PipelineOptions pipeline = {.depths = {2}};
+  int64_t unrolled = 1;     // iterations along k within a step that are unrolled
+  bool transposes = false;  // the slices of the left operand
+};
+
+// Copies the part of the operands that a step needs, then multiplies in registers. `copies`: the blocks that copy the
+// operands already, if there are some.
+inline Schedule TiledProduct(Schedule s, Block product, const SimtTile& tile,
+                             std::vector<Block> copies = {}) {
+  const auto split = [&](Loop loop, const SimtTile::Side& side) {
+    return s.Split(loop, {kAuto, side.virtual_threads, side.threads, side.elements});
+  };
+  auto loops = s.GetLoops(product);
+  loops.erase(loops.begin(), loops.end() - 3);
+  const auto i = split(loops[0], tile.rows), j = split(loops[1], tile.columns);
+  const auto k = s.Split(loops[2], {kAuto, tile.step / tile.unrolled, tile.unrolled});
+  s.Reorder({i[0], j[0], k[0], i[2], j[2], k[1], k[2], i[1], j[1], i[3], j[3]});
+  const Loop block = s.Fuse({i[0], j[0]}), thread = s.Fuse({i[2], j[2]});
+  s.Bind(block, LoopKind::kBlockX);
+  for (const int operand : {0, 1}) {
+    const bool is_given = copies.size() == 2;
+    if (!is_given) copies.push_back(s.CacheRead(product, operand, "shared"));
+    s.ComputeAt(copies[operand], k[0]);
+    if (is_given) s.SetScope(copies[operand], "shared");
+  }
+  if (tile.transposes) s.TransformLayout(copies[0], -1, "(i, k) -> (k, i)");
+  for (const int operand : {0, 1}) {
+    const Block load = s.CacheRead(product, operand, "register");
+    const bool is_virtual = tile.rows.virtual_threads > 1 || tile.columns.virtual_threads > 1;
+    s.ComputeAt(load, is_virtual ? j[1] : k[2]);  // virtual threads are apart: each loads what it needs
+    const auto of_load = s.GetLoops(load);
+    // The elements of a thread are adjacent along the columns, and along the rows of a transposed copy.
+    const SimtTile::Side& side = operand == 0 ? tile.rows : tile.columns;
+    const bool vectors = side.elements > 1 && (operand == 1 || tile.transposes);
+    const size_t along = of_load.size() - (operand == 0 ? 2 : 1),
+                 other = of_load.size() - (operand == 0 ? 1 : 2);
+    s.Unroll(of_load[other]);
+    vectors ? s.Vectorize(of_load[along]) : s.Unroll(of_load[along]);
+  }
+  const Block store = s.AccumulateAt(product, block, "register");
+  const auto of_store = s.GetLoops(store);
+  const auto a = s.Split(of_store[of_store.size() - 2],
+                         {tile.rows.virtual_threads, tile.rows.threads, tile.rows.elements}),
+             b = s.Split(of_store[of_store.size() - 1],
+                         {tile.columns.virtual_threads, tile.columns.threads, tile.columns.elements});
+  s.Reorder({a[1], b[1], a[0], b[0], a[2], b[2]});
+  s.Bind(s.Fuse({a[1], b[1]}), LoopKind::kThreadX);
+  for (const Loop loop : {a[0], b[0], a[2]}) s.Unroll(loop);
+  tile.columns.elements > 1 ? s.Vectorize(b[2]) : s.Unroll(b[2]);
+  s.Bind(thread, LoopKind::kThreadX);
+  for (const Loop loop : {i[1], j[1]}) s.Bind(loop, LoopKind::kVirtualThread);
+  for (const Loop loop : {k[2], i[3], j[3]}) s.Unroll(loop);
+  for (const Block copy : copies) s.CooperativeFetch(copy, tile.vector);
+  s.Pipeline(k[0], tile.pipeline);
+  return s;
+}
+inline Schedule TiledProduct(const Program& program, const SimtTile& tile) {
+  Schedule s = Scheduled(program);
+  const Block product = s.GetBlock("matmul");
+  return TiledProduct(std::move(s), product, tile);
 }
 
 // A block computes a row, a thread 8 adjacent elements, which it reduces in registers first.

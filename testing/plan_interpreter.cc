@@ -53,6 +53,7 @@ class Runner {
 
   void RunBlocks(const Node& node) {
     const PlanGrid grid(node);
+    grid_ = &grid;
     if (grid.is_kernel()) memory_.BeginKernel();
     for (const int64_t b : Order(grid.blocks(), true)) {
       PlanBlock block(grid.threads());
@@ -91,6 +92,7 @@ class Runner {
     const int64_t before = value, count = CountOf(loop);
     const auto run = [&](int64_t i) {
       value = std::max<int64_t>(0, before) + (loop.first + i) * loop.steps;
+      if (loop.ahead && value >= p_.loop(loop.loop).extent.Known()) return;
       RunArm(node, 0, loop.decided);
     };
     if (loop.run == plan::Run::kAxis) {
@@ -168,7 +170,12 @@ class Runner {
   }
   void RunOne(const plan::Flush& flush, const Node&) { memory_.Flush(flush.number); }
   void RunOne(const plan::Fence&, const Node&) { memory_.Fence(); }
-  void RunOne(const plan::Sync& sync, const Node&) { block_->Meet(sync, thread_); }
+  // Each phase walks the code from its beginning, and waits in its own part alone.
+  void RunOne(const plan::Sync& sync, const Node&) {
+    if (sync.groups >= 0 && thread_.syncs == phase_) memory_.Wait(thread_, thread_.groups - sync.groups);
+    block_->Meet(sync, thread_);
+  }
+  void RunOne(const plan::Commit&, const Node&) { ++thread_.groups; }
 
   // --- Conditions
 
@@ -253,6 +260,15 @@ class Runner {
     return met_.insert({&at.leaf, std::move(meeting)}).second;
   }
 
+  // The thread that stores the instance: of those that a leaf across threads combines, the first on each axis.
+  PlanThread StoringThread(const Instance& at) const {
+    PlanThread by = thread_;
+    for (const Id loop : at.plan.reduction_loops)
+      if (at.leaf.across && IsThreadAxis(p_.loop(loop).kind))
+        by.number -= loops_[loop] * grid_->Distance(p_.loop(loop).kind);
+    return by;
+  }
+
   // Stores an instance's values, or for a reduction their combination with the elements. `stored` holds the elements
   // that lanes have stored. Lanes that no reduction variable depends on repeat an instance where they share elements.
   void Store(const Instance& at, std::vector<Scalar> values, std::set<int64_t>& stored) {
@@ -262,17 +278,18 @@ class Runner {
     const bool is_first = stored.insert(dests[0].second).second, reduces = at.block.monoid != kNone;
     if (reduces && !is_first && !UseOf(p_, at.leaf.block, lane_loop_).reduction) return;
     const bool starts = StartsHere(at) && is_first;
+    const PlanThread by = StoringThread(at);
     if (reduces && !(starts && StartsNeutral(p_, at.block))) {
       const Monoid& monoid = p_.monoids[at.block.monoid];
       args_.clear();
       for (const auto& [buffer, address] : dests)
         args_.push_back(starts ? ConstantValue(p_.exprs[p_.List(monoid.identity)[args_.size()]])
-                               : memory_.Load(thread_, buffer, address, PlanUse::kCombine));
+                               : memory_.Load(by, buffer, address, PlanUse::kCombine));
       absl::c_copy(values, std::back_inserter(args_));
       values = Evaluated(monoid.combine, at);
     }
     for (size_t r = 0; r < dests.size(); ++r) {
-      memory_.Store(thread_, dests[r].first, dests[r].second, values[r],
+      memory_.Store(by, dests[r].first, dests[r].second, values[r],
                     reduces && (at.leaf.across || !starts) ? PlanUse::kCombine : PlanUse::kWrite,
                     at.leaf.stores.empty() ? plan::Store() : at.leaf.stores[r]);
     }
@@ -324,6 +341,7 @@ class Runner {
   const bool shuffles_;
 
   // The thread that runs, and where it is.
+  const PlanGrid* grid_ = nullptr;
   PlanBlock* block_ = nullptr;
   PlanSyncs phase_ = {};
   PlanThread thread_;

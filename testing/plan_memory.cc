@@ -51,7 +51,7 @@ PlanMemory::Element& PlanMemory::At(Id buffer, int64_t at, const PlanThread& by)
 
 PlanMemory::Element& PlanMemory::Use(Id buffer, int64_t at, const PlanThread& by, PlanUse use) {
   Element& element = At(buffer, at, by);
-  if (element.delayed) Fail(Name(buffer, at), " is used before the flush that stores it");
+  if (element.delayed) Fail(Name(buffer, at), " is used before a flush or a wait for its store");
   if (by.in_kernel && !element.uses.Add(by, use))
     Fail(Name(buffer, at), " is used by two threads, with no sync between them");
   return element;
@@ -67,27 +67,41 @@ void PlanMemory::Store(const PlanThread& by, Id buffer, int64_t at, Scalar value
                        plan::Store store) {
   Element& element = Use(buffer, at, by, use);
   element.writer = buffer;
-  element.delayed = store.mode == plan::Store::Mode::kTransposed;
+  element.delayed = store.mode == plan::Store::Mode::kTransposed || store.mode == plan::Store::Mode::kAsync;
   streams_ |= store.mode == plan::Store::Mode::kStream;
   if (element.delayed) {
-    delayed_.push_back({store.flush, by, buffer, at, value});
+    delayed_.push_back({store, by, buffer, at, value});
   } else {
     element.value = value;
   }
 }
 
-void PlanMemory::Flush(int number) {
+template <typename Wanted>
+void PlanMemory::Make(const Wanted& wanted) {
   for (const Delayed& store : delayed_) {
-    if (store.flush != number) continue;
+    if (!wanted(store)) continue;
     Element& element = At(store.buffer, store.at, store.by);
     element.value = store.value;
     element.delayed = false;
   }
-  std::erase_if(delayed_, [&](const Delayed& store) { return store.flush == number; });
+  std::erase_if(delayed_, wanted);
+}
+
+void PlanMemory::Flush(int number) {
+  Make([&](const Delayed& store) {
+    return store.how.mode == plan::Store::Mode::kTransposed && store.how.flush == number;
+  });
+}
+
+void PlanMemory::Wait(const PlanThread& by, int64_t groups) {
+  Make([&](const Delayed& store) {
+    return store.how.mode == plan::Store::Mode::kAsync && store.by.groups < groups &&
+           store.by.NumberOf(Owner::kThread) == by.NumberOf(Owner::kThread);
+  });
 }
 
 void PlanMemory::End(absl::string_view entry) const {
-  if (!delayed_.empty()) Fail(entry, " ends with stores that no flush has made");
+  if (!delayed_.empty()) Fail(entry, " ends with stores that no flush and no wait has made");
   if (streams_) Fail(entry, " ends without a fence after non-temporal stores");
 }
 

@@ -27,9 +27,12 @@ class PlanMemory {
   void BeginKernel();
 
   Scalar Load(const PlanThread& by, Id buffer, int64_t at, PlanUse use = PlanUse::kRead);
-  // Delays a transposed store until the flush with its number. Until then nothing may use the element.
+  // Delays a transposed store until the flush with its number, and an asynchronous one until the thread waits for its
+  // group. Until then nothing may use the element.
   void Store(const PlanThread& by, Id buffer, int64_t at, Scalar value, PlanUse use, plan::Store store);
   void Flush(int number);
+  // Makes the asynchronous stores of a thread's first groups.
+  void Wait(const PlanThread& by, int64_t groups);
   void Fence() { streams_ = false; }
   // Throws if a store waits for a flush or a fence.
   void End(absl::string_view entry) const;
@@ -42,13 +45,16 @@ class PlanMemory {
     PlanUses uses;  // in the kernel that runs
   };
   struct Delayed {
-    int flush;
+    plan::Store how;
     PlanThread by;
     Id buffer;
     int64_t at;
     Scalar value;
   };
 
+  // Makes the delayed stores that are wanted.
+  template <typename Wanted>
+  void Make(const Wanted& wanted);
   std::vector<Element>& ElementsOf(Id buffer, const PlanThread& by);
   Element& At(Id buffer, int64_t at, const PlanThread& by);
   // Checks and records a use, and returns the element.

@@ -53,12 +53,19 @@ PlanPlace PlanGrid::PlaceOf(const PlanThread& thread) const {
   return place;
 }
 
+int64_t PlanGrid::Distance(LoopKind axis) const {
+  int64_t distance = 1;
+  for (size_t before = 0; before < PlanAxis(axis); ++before) distance *= sizes_[before];
+  return distance;
+}
+
 PlanBlock::PlanBlock(int64_t threads) : threads_(threads) {
   if (threads > 1) phases_.insert({-1, -1, -1});
 }
 
 void PlanBlock::Meet(const plan::Sync& sync, PlanThread& thread) {
   if (sync.scope > Owner::kBlock) Fail("a sync of more than a block: blocks run one after another");
+  if (sync.scope == Owner::kThread) return;
   for (size_t i = 0; i < std::size(kOwners); ++i) thread.syncs[i] += kOwners[i] <= sync.scope;
   phases_.insert(thread.syncs);
   const int64_t owner = thread.NumberOf(sync.scope);

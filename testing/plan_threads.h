@@ -28,6 +28,7 @@ struct PlanThread {
   int64_t iteration = 0;          // a number for each iteration of a parallel loop; 0: outside of such loops
   bool in_kernel = false;
   PlanSyncs syncs = {};
+  int64_t groups = 0;  // of asynchronous stores that it has committed
 
   // Returns the number of the warp, warpgroup or block that the thread belongs to. It is unique in the grid.
   int64_t NumberOf(Owner owner) const;
@@ -46,6 +47,7 @@ class PlanGrid {
   int64_t threads() const { return sizes_[0] * sizes_[1] * sizes_[2]; }  // of a block
   int64_t blocks() const { return sizes_[3] * sizes_[4] * sizes_[5]; }
   PlanPlace PlaceOf(const PlanThread& thread) const;  // the thread's number on each axis
+  int64_t Distance(LoopKind axis) const;  // of the numbers of threads that are neighbors on the axis
 
  private:
   void Read(const plan::Node& node);

@@ -1,5 +1,6 @@
 #include "backends/gpu/emit_kernel.h"
 
+#include "backends/gpu/emit_copy.h"
 #include "backends/gpu/emit_reduce.h"
 #include "backends/lower/emit/emit_conditions.h"
 #include "backends/lower/emit/emit_expr.h"
@@ -36,6 +37,7 @@ KernelEmitter::KernelEmitter(const Program& program, const IndexPlan& plan, cons
       numbers_(kernel.sizes.size()),
       bound_(kernel.sizes.size()) {
   memory_.StateAlignments(kAlignment);
+  indices_.DivideIn32Bits();
 }
 
 void KernelEmitter::EmitKernel() {
@@ -121,12 +123,12 @@ void KernelEmitter::EmitSync(const plan::Sync& sync) {
     return arith::ConstantOp::create(b, b.getI32IntegerAttr(n)).getResult();
   };
   memory_.loads().ForgetWritten();
+  if (sync.groups >= 0) nvvm::CpAsyncWaitGroupOp::create(b, sync.groups);
   const int64_t threads = kernel_.threads();
   if (threads == 1 || sync.scope == Owner::kThread) return;
   if (sync.scope == Owner::kWarp || threads <= kWarp) {
     nvvm::SyncWarpOp::create(b, LanesOfWarp(code_, thread_, threads));
-  } else if (sync.scope == Owner::kWarpgroup && threads > kWarpgroup) {
-    KILN_CHECK(threads % kWarpgroup == 0, "a block of incomplete warpgroups");
+  } else if (sync.scope == Owner::kWarpgroup && threads > kWarpgroup && threads % kWarpgroup == 0) {
     const Value group = arith::DivUIOp::create(b, thread_, constant(kWarpgroup));
     nvvm::BarrierOp::create(b, mlir::Type(), arith::AddIOp::create(b, group, constant(1)),
                             constant(kWarpgroup), nvvm::BarrierReductionAttr(), Value());
@@ -135,6 +137,8 @@ void KernelEmitter::EmitSync(const plan::Sync& sync) {
     nvvm::BarrierOp::create(b);
   }
 }
+
+void KernelEmitter::EmitCommit() { nvvm::CpAsyncCommitGroupOp::create(code_.b()); }
 
 KernelEmitter::Value KernelEmitter::AtZero(const std::vector<size_t>& axes) {
   Value all;
@@ -158,7 +162,11 @@ KernelEmitter::Value KernelEmitter::Runs() {
 
 void KernelEmitter::EmitLeaf(const plan::Leaf& leaf) {
   const Value runs = Runs();
-  if (!leaf.across) return If(runs, [&] { Emitter::EmitLeaf(leaf); });
+  if (!leaf.across) {
+    return If(runs, [&] {
+      if (!EmitCopy(memory_, leaf)) Emitter::EmitLeaf(leaf);
+    });
+  }
   const auto test = TestOfLeaf(leaf);
   KILN_CHECK(test.has_value(), "a reduction of threads without an instance");
   const std::vector<size_t> axes = AxesAcross(code_.program(), code_.plan(), leaf);

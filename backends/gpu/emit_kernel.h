@@ -27,6 +27,7 @@ class KernelEmitter : private Emitter {
 
   void EmitAxis(const plan::Loop& loop, const plan::Nodes& body) override;
   void EmitSync(const plan::Sync& sync) override;
+  void EmitCommit() override;
   void EmitLeaf(const plan::Leaf& leaf) override;
   void EmitNumbers();
   Value AtZero(const std::vector<size_t>& axes);  // null if all have one thread

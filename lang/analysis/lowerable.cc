@@ -29,7 +29,9 @@ absl::Status VerifyLowerable(const LoopNestSummary& nests) {
     for (const NestAxis& axis : nests.axes(access)) {
       for (const NestTerm& term : nests.terms(axis)) {
         const NestLoop& loop = nests.loops()[term.loop];
-        if (loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized) continue;
+        if (loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized ||
+            loop.kind == LoopKind::kVirtualThread)
+          continue;
         if (OnAxis(p, loop.node) && IsPrivateTo(p, access.buffer, loop.node)) continue;  // each has its own
         return absl::FailedPreconditionError(
             absl::StrCat(Describe(p, nests.blocks()[access.block].node), " indexes buffer ",

@@ -8,11 +8,14 @@
 #include "backends/gpu/ptxas.h"
 #include "backends/lower/kernels/plan_kernels.h"
 #include "backends/lower/plan/loop_plan_text.h"
+#include "lang/analysis/legality.h"
 #include "lang/program/layout.h"
 #include "lang/program/scalar.h"
 #include "lang/reference/interpreter.h"
+#include "lang/threads/synchronization.h"
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
+#include "testing/thread_clocks.h"
 #include "tests/gpu/emulated.h"
 
 namespace kiln {
@@ -70,8 +73,14 @@ inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planne
   }
 }
 
-// The same for a program that is scheduled for a GPU.
+// The same for a program that is scheduled for a GPU. Each thread uses what it owns, and thread clocks find no race where
+// the threads wait as planned. Every test that makes a GPU schedule calls this (tests/house/gpu_schedules_test.cc).
 inline void ExpectSameOnGpu(const Program& original, const Program& scheduled, double tolerance = 1e-4) {
+  EXPECT_EQ(CheckOwners(scheduled), absl::OkStatus());
+  const auto points = PlanSynchronization(scheduled);
+  ASSERT_TRUE(points.ok()) << points.status();
+  const absl::Status clocks = CheckThreadClocks(scheduled, *points);
+  EXPECT_TRUE(clocks.ok() || absl::IsResourceExhausted(clocks)) << clocks;
   const auto planned = plan::PlanKernels(scheduled);
   ASSERT_TRUE(planned.ok()) << planned.status();
   ExpectPlanOnGpu(original, *planned, tolerance);

@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_replace.h"
 #include "backends/lower/text/loop_plan_parse.h"
+#include "lang/text/text.h"
 #include "tests/gpu/on_gpu.h"
 
 namespace kiln {
@@ -131,6 +132,31 @@ TEST(ThreadReductions, TakeAMonoidWithTwoResults) {
     SCOPED_TRACE(count);
     ExpectRight(absl::StrReplaceAll(kLargest, {{"COUNT", count}}));
   }
+}
+
+// A sum that starts from an input.
+constexpr char kInitial[] = R"(kiln.program v1
+program sums
+parameters A, S, B
+buffer A: f32[3, 40] input
+buffer S: f32[3] input
+buffer B: f32[3] output
+
+for i < 3 block-x {
+  for k < 40 thread-x {
+    block sum {
+      spatial i < 3 = i
+      reduction k < 40 = k
+      B[i] sum= A[i, k] initial S[i]
+    }
+  }
+}
+)";
+
+TEST(ThreadReductions, StartFromOtherValues) {
+  const auto program = ParseProgram(kInitial);
+  ASSERT_TRUE(program.ok()) << program.status();
+  ExpectSameOnGpu(*program, *program);
 }
 
 TEST(ThreadReductions, LeaveOutThreadsWithoutAnElement) { ExpectRight(kSome); }

@@ -55,10 +55,9 @@ TEST(GpuSchedules, EachNestIsAKernel) {
 TEST(GpuSchedules, AreRefusedIfPlansDoNotHaveTheirCopiesYet) {
   Schedule s = SimtMatmul(Matmul(32, 24, 16));
   ASSERT_TRUE(s.ok()) << s.status();
-  Program asynchronous = s.program();
-  for (Ring& ring : asynchronous.rings) ring.transport = Transport::kAsync;
-  EXPECT_EQ(plan::PlanKernels(asynchronous).status().message(),
-            "plans for GPUs do not have async copies yet");
+  Program in_bulk = s.program();
+  for (Ring& ring : in_bulk.rings) ring.transport = Transport::kBulk;
+  EXPECT_EQ(plan::PlanKernels(in_bulk).status().message(), "plans for GPUs do not have bulk copies yet");
   Program parallel = Matmul(32, 24, 16);
   for (LoopNode& loop : parallel.loops) loop.kind = LoopKind::kParallel;
   EXPECT_EQ(plan::PlanKernels(parallel).status().message(), "plans for GPUs do not have parallel loops yet");
@@ -99,6 +98,20 @@ TEST(GpuSchedules, KernelsExchangeTheWorkspace) {
   BindOuter(s, "scale", 2, 32);
   BindOuter(s, "add", 1, 4);
   ExpectSame(*program, s);
+}
+
+// The elements of a temporary that threads or blocks share are apart, though each iteration needs only its own.
+TEST(GpuSchedules, ThreadsShareNoElementsOfATemporary) {
+  const auto program = ParseProgram(kPointwise);
+  ASSERT_TRUE(program.ok()) << program.status();
+  for (const char* storage : {"global", "shared"}) {
+    SCOPED_TRACE(storage);
+    Schedule s = Scheduled(*program);
+    BindOuter(s, "add", 1, 4);
+    s.ComputeAt(s.GetBlock("scale"), s.GetLoops(s.GetBlock("add"))[1]);
+    s.SetScope(s.GetBlock("scale"), storage);
+    ExpectSame(*program, s);
+  }
 }
 
 }  // namespace

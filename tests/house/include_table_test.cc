@@ -125,7 +125,7 @@ const std::vector<Row> kTable = {
      {"backends/lower/plan/", "backends/lower/passes/", "lang/base/", "lang/index/", "lang/program/", "lang/text/"}, {}},
     {"backends/lower/kernels/",
      {"backends/lower/plan/", "backends/lower/passes/", "lang/base/", "lang/program/", "lang/analysis/",
-      "lang/schedule/"}, {}},
+      "lang/threads/", "lang/schedule/"}, {}},
     {"backends/lower/emit/",
      {"backends/cpu/passes/", "backends/lower/plan/", "backends/lower/passes/", "lang/base/", "lang/index/",
       "lang/program/"}, {"mlir/", "llvm/"}},
@@ -373,6 +373,11 @@ TEST(IncludeTable, TheRunnerReachesNoLlvmThroughOtherHeaders) {
 // Clocks judge plans of synchronization, so they must not share the mistakes of what makes these.
 TEST(IncludeTable, ThreadClocksReachNeitherTheAnalysisOfSynchronizationNorLoopPlans) {
   ExpectReachesNone("testing/thread_clocks", {"lang/threads/synchronization.h", "backends/"});
+}
+
+// The emulator judges the code that was made, not what was meant.
+TEST(IncludeTable, TheEmulatorReachesNeitherTheAnalysisOfSynchronizationNorLowering) {
+  ExpectReachesNone("backends/runner/emulator/", {"lang/threads/", "backends/lower/", "backends/gpu/"});
 }
 
 }  // namespace

@@ -61,12 +61,15 @@ void Emitter::EmitNode(const plan::Node& node) {
     memory_.Flush(flush->number);
   } else if (node.As<plan::Fence>() != nullptr) {
     mlir::LLVM::FenceOp::create(code_.b(), mlir::LLVM::AtomicOrdering::seq_cst);
+  } else if (const auto* sync = node.As<plan::Sync>()) {
+    EmitSync(*sync);
   } else {
-    EmitSync(*node.As<plan::Sync>());
+    EmitCommit();
   }
 }
 
 void Emitter::EmitSync(const plan::Sync&) { KILN_CHECK(false, "a sync on a CPU"); }
+void Emitter::EmitCommit() { KILN_CHECK(false, "asynchronous stores on a CPU"); }
 void Emitter::EmitAxis(const plan::Loop&, const plan::Nodes&) { KILN_CHECK(false, "an axis on a CPU"); }
 
 void Emitter::If(mlir::Value condition, llvm::function_ref<void()> holds,
@@ -75,7 +78,13 @@ void Emitter::If(mlir::Value condition, llvm::function_ref<void()> holds,
 }
 
 void Emitter::EmitLoop(const plan::Loop& loop, const plan::Nodes& body) {
-  const auto emit = [&] { code_.context().ForEachCopy(loop, [&](int64_t, int64_t) { Emit(body); }); };
+  const auto emit = [&] {
+    code_.context().ForEachCopy(loop, [&](int64_t, int64_t) {
+      if (!loop.ahead) return Emit(body);
+      const int64_t extent = code_.program().loop(loop.loop).extent.Known();
+      If(InRange(indices_, code_.indices().Of(loop.loop), extent, 0, 0), [&] { Emit(body); });
+    });
+  };
   switch (loop.run) {
     case plan::Run::kOne:
       return memory_.loads().InRegion(emit);

@@ -37,9 +37,10 @@ class Emitter {
   void EmitFunction(const plan::Entry& entry, const std::vector<Id>& parameters);
 
  protected:
-  // What only GPUs have: a loop on an axis, and a sync of threads.
+  // What only GPUs have: a loop on an axis, a sync of threads, and the end of a group of copies.
   virtual void EmitAxis(const plan::Loop& loop, const plan::Nodes& body);
   virtual void EmitSync(const plan::Sync& sync);
+  virtual void EmitCommit();
   virtual void EmitLeaf(const plan::Leaf& leaf);
 
   void Emit(const plan::Nodes& nodes);

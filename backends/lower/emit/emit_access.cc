@@ -139,12 +139,22 @@ void MemoryEmitter::StoreVector(Id buffer, const IndexValue& at, Value stored, V
   }
 }
 
+// A power of two, up to the greatest alignment, that divides the value. A swizzle keeps the bits below those it changes.
+int64_t MemoryEmitter::DivisorOf(const IndexValue& value) const {
+  int64_t divisor = std::gcd(most_alignment_, value.constant);
+  for (const auto& [atom, coefficient] : value.terms) {
+    const AtomDefinition& definition = code_.indices().atom(atom).definition;
+    const bool swizzled = definition.kind == AtomDefinition::Kind::kSwizzle;
+    const int64_t of_atom =
+        swizzled ? std::gcd(DivisorOf(definition.of), int64_t{1} << definition.swizzle.to) : 1;
+    divisor = std::gcd(divisor, coefficient * of_atom);
+  }
+  return divisor;
+}
+
 llvm::MaybeAlign MemoryEmitter::AlignmentOf(Id buffer, const IndexValue& at) {
   if (most_alignment_ == 0) return std::nullopt;
-  const IndexValue first = at.Uniform();
-  int64_t divides = std::gcd(most_alignment_, first.constant);
-  for (const auto& [atom, coefficient] : first.terms) divides = std::gcd(divides, coefficient);
-  const int64_t bytes = divides * SizeOf(code_.program().buffers[buffer].dtype);
+  const int64_t bytes = DivisorOf(at.Uniform()) * SizeOf(code_.program().buffers[buffer].dtype);
   return llvm::Align(std::min<int64_t>(most_alignment_, bytes & -bytes));
 }
 

@@ -29,12 +29,13 @@ class MemoryEmitter {
   // value on which no operation traps.
   Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
   void Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how = {});
+  // What is known to divide the address of a vector at `at`, in bytes; nothing: an element.
+  llvm::MaybeAlign AlignmentOf(Id buffer, const IndexValue& at);
   // Emits the delayed stores with this number.
   void Flush(int number) { delayed_.Flush(number); }
 
  private:
-  // Of a vector at `at`, in bytes; nothing: that of an element.
-  llvm::MaybeAlign AlignmentOf(Id buffer, const IndexValue& at);
+  int64_t DivisorOf(const IndexValue& value) const;
   Value LoadMasked(Id buffer, const IndexValue& at, Value mask, Value otherwise);
   Value LoadLanes(Id buffer, const IndexValue& at);
   Value LoadStrided(Id buffer, const IndexValue& at);  // emit_strided.cc

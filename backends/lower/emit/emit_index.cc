@@ -1,6 +1,7 @@
 #include "backends/lower/emit/emit_index.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "lang/base/check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,13 +51,26 @@ mlir::Value IndexEmitter::Apply(const AtomDefinition& definition, Value of,
   return arith::XOrIOp::create(b_, of, arith::ShLIOp::create(b_, bits, constant(s.to)));
 }
 
+mlir::Value IndexEmitter::DigitIn32Bits(const AtomDefinition& definition, Value of) {
+  const mlir::Type i32 = b_.getI32Type();
+  const Value digit =
+      Apply(definition, mlir::arith::IndexCastUIOp::create(b_, i32, of), [&](int64_t n) -> Value {
+        return mlir::arith::ConstantOp::create(b_, b_.getI32IntegerAttr(static_cast<int32_t>(n)));
+      });
+  return mlir::arith::IndexCastUIOp::create(b_, b_.getIndexType(), digit);
+}
+
 // Computes an atom with a definition in the body of the innermost loop that it depends on.
 mlir::Value IndexEmitter::ValueOf(int atom) {
   if (atom < std::ssize(atoms_) && atoms_[atom]) return atoms_[atom];
   const Atom of = code_.indices().atom(atom);
   KILN_CHECK(of.definition.kind != AtomDefinition::Kind::kGiven, "an index without a value");
   const Value base = Scalar(of.definition.of);
+  const Interval range = code_.indices().RangeOf(of.definition.of);
+  const bool narrow = in_32_bits_ && of.definition.kind == AtomDefinition::Kind::kDigit && range.min >= 0 &&
+                      range.max <= INT32_MAX;
   const Value value = code_.Hoist(of.level, {kAtomKey, atom}, [&] {
+    if (narrow) return DigitIn32Bits(of.definition, base);
     return Apply(of.definition, base, [&](int64_t n) { return code_.ConstantIndex(n); });
   });
   SetAtom(atom, value);

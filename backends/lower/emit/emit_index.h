@@ -15,6 +15,8 @@ class IndexEmitter {
   explicit IndexEmitter(CodeBuilder& code) : code_(code), b_(code.b()) {}
 
   CodeBuilder& code() { return code_; }
+  // From here on digits of values below 2^31 are computed in 32 bits, since GPUs have no division of 64 bits.
+  void DivideIn32Bits() { in_32_bits_ = true; }
   IndexValue Eval(const IndexSum& sum);
   // The physical address of an element, according to the buffer's swizzle.
   IndexValue AddressOf(Id buffer, const IndexSum& address);
@@ -29,10 +31,12 @@ class IndexEmitter {
   Value ValueOf(int atom);
   Value ValueOfLanes(int lane_atom);
   Value Apply(const AtomDefinition& definition, Value of, llvm::function_ref<Value(int64_t)> constant);
+  Value DigitIn32Bits(const AtomDefinition& definition, Value of);
 
   CodeBuilder& code_;
   mlir::ImplicitLocOpBuilder& b_;
   std::vector<Value> atoms_, lane_atoms_;  // by number: the values computed so far
+  bool in_32_bits_ = false;
 };
 
 }  // namespace kiln

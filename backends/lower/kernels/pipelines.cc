@@ -1,97 +1,139 @@
 #include "backends/lower/kernels/pipelines.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
+#include "absl/algorithm/container.h"
+#include "backends/lower/plan/plan_rewriter.h"
+#include "lang/analysis/dataflow.h"
 
 namespace kiln::plan {
 namespace {
 
-// One iteration of a loop, or one that is `first` after that of the loop around.
-Node Copy(Id loop, int64_t first, Nodes body) {
-  return {Loop{.loop = loop, .run = Run::kUnrolled, .first = first, .count = 1}, {std::move(body)}};
+// A child of a pipelined loop, and the syncs before it.
+struct Child {
+  Nodes syncs = {};
+  Node node;
+};
+
+std::vector<Child> ChildrenOf(Nodes nodes) {
+  std::vector<Child> children;
+  Nodes syncs;
+  for (Node& node : nodes) {
+    if (node.As<Sync>() != nullptr) {
+      syncs.push_back(std::move(node));
+    } else {
+      children.push_back({std::exchange(syncs, {}), std::move(node)});
+    }
+  }
+  return children;
+}
+
+bool Writes(const Program& program, const Node& node, Id buffer) {
+  return absl::c_any_of(BlocksIn(program, node),
+                        [&](Id block) { return kiln::Writes(program, block, buffer); });
+}
+
+// Makes the stores of a node asynchronous that copy into the buffer.
+void MakeAsynchronous(const Program& program, Id buffer, Node& node) {
+  if (Leaf* leaf = std::get_if<Leaf>(&node.what);
+      leaf != nullptr && kiln::Writes(program, leaf->block, buffer))
+    leaf->stores = {{.mode = Store::Mode::kAsync}};
+  for (Nodes& arm : node.arms)
+    for (Node& child : arm) MakeAsynchronous(program, buffer, child);
 }
 
 class Writer {
  public:
-  Writer(const Program& program, const Node& node)
+  Writer(const Program& program, const SyncPlan& points, Node& node)
       : loop_(*node.As<Loop>()),
-        children_(node.arms[0]),
+        children_(ChildrenOf(std::move(node.arms[0]))),
         stages_(program.Stages(program.loop(loop_.loop))),
         order_(children_.size()) {
     std::iota(order_.begin(), order_.end(), 0);
     std::sort(order_.begin(), order_.end(),
               [&](int a, int b) { return stages_[a].order < stages_[b].order; });
     for (const PipelineStage& stage : stages_) last_ = std::max<int64_t>(last_, stage.stage);
+    for (const RingPlan& ring : points.rings) {
+      if (ring.loop != loop_.loop || ring.transport != Transport::kAsync) continue;
+      for (size_t c = 0; c < children_.size(); ++c) {
+        if (!Writes(program, children_[c].node, ring.buffer)) continue;
+        MakeAsynchronous(program, ring.buffer, children_[c].node);
+        last_copy_ = std::max(last_copy_, stages_[c].order);
+      }
+    }
   }
 
   Nodes Write() {
     Nodes written;
-    const int64_t iterations = loop_.count, whole = std::max<int64_t>(0, iterations - last_);
-    for (int64_t turn = 0; turn < last_; ++turn) WriteTurn(turn, iterations, written);
-    if (whole > 0) {
-      Nodes body;
-      for (const int c : order_) {
-        const int64_t later = last_ - stages_[c].stage;
-        later == 0 ? body.push_back(children_[c]) : Append(later, c, body);
-      }
-      Loop steady = loop_;
-      steady.run = whole == 1 ? Run::kUnrolled : Run::kSerial;
-      steady.count = whole;
-      written.push_back({steady, {std::move(body)}});
+    const int64_t iterations = loop_.count;
+    for (int64_t turn = 0; turn < last_; ++turn) {
+      EachChild(written, [&](int c) {
+        const int64_t iteration = turn - stages_[c].stage;
+        if (iteration >= 0 && iteration < iterations) Append(iteration, false, c, written);
+      });
     }
-    for (int64_t turn = std::max(last_, iterations); turn < iterations + last_; ++turn)
-      WriteTurn(turn, iterations, written);
+    Loop others = loop_;
+    if (iterations == 1) others.run = Run::kUnrolled;
+    Nodes body;
+    EachChild(body, [&](int c) {
+      const int64_t later = last_ - stages_[c].stage;
+      if (later == 0) {
+        body.push_back(children_[c].node);
+      } else if (later < iterations) {
+        Append(later, true, c, body);
+      }
+    });
+    written.push_back({others, {std::move(body)}});
     return written;
   }
 
  private:
-  // The children that run in a turn at the beginning or the end.
-  void WriteTurn(int64_t turn, int64_t iterations, Nodes& out) {
+  // Calls append for the children of a turn, in order. All turns have all syncs and commits.
+  template <typename Append>
+  void EachChild(Nodes& out, const Append& append) {
     for (const int c : order_) {
-      const int64_t iteration = turn - stages_[c].stage;
-      if (iteration >= 0 && iteration < iterations) Append(iteration, c, out);
+      out.insert(out.end(), children_[c].syncs.begin(), children_[c].syncs.end());
+      append(c);
+      if (stages_[c].order == last_copy_) out.push_back({Commit(), {}});
     }
   }
   // Adds a child to the copy of its iteration, if that was the last, or to a new one.
-  void Append(int64_t iteration, int child, Nodes& out) {
+  void Append(int64_t iteration, bool ahead, int child, Nodes& out) {
+    const Loop copy{.loop = loop_.loop, .run = Run::kUnrolled, .first = iteration, .ahead = ahead};
     const Loop* last = out.empty() ? nullptr : out.back().As<Loop>();
-    if (last == nullptr || last->loop != loop_.loop || last->run != Run::kUnrolled ||
-        last->first != iteration || last->count != 1)
-      out.push_back(Copy(loop_.loop, iteration, {}));
-    out.back().arms[0].push_back(children_[child]);
+    if (last == nullptr || !(*last == copy)) out.push_back({copy, {{}}});
+    out.back().arms[0].push_back(children_[child].node);
   }
 
   const Loop loop_;
-  const Nodes& children_;
+  std::vector<Child> children_;
   const absl::Span<const PipelineStage> stages_;
   std::vector<int> order_;  // the children as they run in a turn
   int64_t last_ = 0;        // stage
+  int32_t last_copy_ = -1;  // the position of the last child that copies asynchronously
 };
 
 }  // namespace
 
-absl::Status WriteOutPipelines(const Program& program, Nodes& nodes) {
+void WriteOutPipelines(const Program& program, const SyncPlan& points, Nodes& nodes) {
   Nodes written;
   for (Node& node : nodes) {
-    for (Nodes& arm : node.arms)
-      if (absl::Status status = WriteOutPipelines(program, arm); !status.ok()) return status;
     const Loop* loop = node.As<Loop>();
-    const bool is_pipeline = loop != nullptr && loop->run == Run::kSerial && loop->steps == 1 &&
-                             loop->first == 0 && program.loop(loop->loop).kind == LoopKind::kPipelined;
-    if (!is_pipeline) {
+    const bool is_pipeline = loop != nullptr && (loop->run == Run::kSerial || loop->run == Run::kOne) &&
+                             program.loop(loop->loop).kind == LoopKind::kPipelined;
+    if (is_pipeline) {
+      Nodes turns = Writer(program, points, node).Write();
+      std::move(turns.begin(), turns.end(), std::back_inserter(written));
+    } else {
       written.push_back(std::move(node));
-      continue;
     }
-    if (program.Stages(program.loop(loop->loop)).size() != node.arms[0].size())
-      return absl::FailedPreconditionError(absl::StrCat("loop ", program.Text(program.loop(loop->loop).name),
-                                                        " is pipelined, and a reduction begins inside it"));
-    Nodes copies = Writer(program, node).Write();
-    std::move(copies.begin(), copies.end(), std::back_inserter(written));
   }
+  for (Node& node : written)
+    for (Nodes& arm : node.arms) WriteOutPipelines(program, points, arm);
   nodes = std::move(written);
-  return absl::OkStatus();
 }
 
 }  // namespace kiln::plan

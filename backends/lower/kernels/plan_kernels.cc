@@ -1,14 +1,23 @@
 #include "backends/lower/kernels/plan_kernels.h"
 
+#include <map>
+#include <utility>
+
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "backends/lower/kernels/insert_syncs.h"
 #include "backends/lower/kernels/pipelines.h"
-#include "backends/lower/kernels/synchronize.h"
 #include "backends/lower/passes/build.h"
 #include "backends/lower/passes/decompose_reductions.h"
+#include "backends/lower/passes/first_iteration.h"
+#include "backends/lower/passes/guards.h"
 #include "backends/lower/passes/plan_indices.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/loop_nest_summary.h"
+#include "lang/analysis/lowerable.h"
 #include "lang/analysis/loops.h"
 #include "lang/schedule/inline_nested_blocks.h"
+#include "lang/threads/synchronization.h"
 
 namespace kiln::plan {
 namespace {
@@ -27,24 +36,74 @@ absl::Status CheckSupported(const Program& p) {
     for (const PipelineStage& stage : p.Stages(loop))
       if (stage.role == PipelineRole::kProducer) return refuse("producers");
     for (const Ring& ring : p.Rings(loop))
-      if (ring.transport != Transport::kSync)
-        return refuse(absl::StrCat(ToString(ring.transport), " copies"));
+      if (ring.transport == Transport::kBulk) return refuse("bulk copies");
   }
   return absl::OkStatus();
+}
+
+std::vector<Id> ChildrenOf(const Program& p, Id node) {
+  std::vector<Id> children;
+  for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) children.push_back(child);
+  return children;
+}
+
+// Decomposes reductions: to set registers costs less than a test in the innermost loop. An initialization in a pipelined
+// loop runs in the stage of its reduction, which follows it.
+void DecomposeWithStages(Program& p) {
+  std::map<Id, std::vector<Id>> children;
+  for (const Id loop : LoopsBelow(p, kRoot))
+    if (p.loop(loop).kind == LoopKind::kPipelined) children[loop] = ChildrenOf(p, loop);
+  DecomposeReductions(p, /*starts_inside=*/false);
+  for (const auto& [loop, before] : children) {
+    const std::vector<Id> now = ChildrenOf(p, loop);
+    if (now.size() == before.size()) continue;
+    const std::vector<PipelineStage> of_children(p.Stages(p.loop(loop)).begin(),
+                                                 p.Stages(p.loop(loop)).end());
+    const std::vector<Ring> rings(p.Rings(p.loop(loop)).begin(), p.Rings(p.loop(loop)).end());
+    std::vector<PipelineStage> stages;
+    for (size_t c = 0, known = 0; c < now.size(); ++c) {
+      stages.push_back(of_children[known]);
+      known += now[c] == before[known];
+    }
+    std::vector<size_t> in_order(now.size());
+    absl::c_iota(in_order, 0);
+    absl::c_sort(in_order, [&](size_t a, size_t b) {
+      return std::pair(stages[a].order, a) < std::pair(stages[b].order, b);
+    });
+    for (size_t at = 0; at < in_order.size(); ++at) stages[in_order[at]].order = static_cast<int32_t>(at);
+    p.SetPipeline(loop, stages, rings);
+  }
+}
+
+// Each version of code for complete tiles costs time in ptxas. Zeros of padding are filled in, not left out.
+LowerOptions OptionsOfGuards() {
+  LowerOptions options;
+  options.policies.Switch(Policy::kBoundaryVersions);
+  options.costs.nest_versions = 1;
+  return options;
 }
 
 }  // namespace
 
 absl::StatusOr<Planned> PlanKernels(const Program& program) {
   if (absl::Status status = CheckSupported(program); !status.ok()) return status;
+  LoopNestSummary nests;
+  nests.Read(program);
+  if (absl::Status status = VerifyLowerable(nests); !status.ok()) return status;
   Planned made{program, {}};
   InlineNestedBlocks(made.program);
-  DecomposeReductions(made.program);
+  DecomposeWithStages(made.program);
+  const auto points = PlanSynchronization(made.program);
+  if (!points.ok()) return points.status();
   IndexPlan indices = PlanIndices(made.program);
   made.plan = Build(made.program, std::move(indices), {});
   for (Entry& entry : made.plan.entries) {
-    if (absl::Status status = WriteOutPipelines(made.program, entry.nodes); !status.ok()) return status;
-    Synchronize(made.program, made.plan.indices, entry.nodes);
+    InsertSyncs(*points, entry.nodes);
+    WriteOutPipelines(made.program, *points, entry.nodes);
+    FirstIteration(entry.nodes);
+    entry.nodes = Guards(made.program, made.plan.indices, entry.nodes, OptionsOfGuards());
+    for (const Node& kernel : entry.nodes)
+      if (absl::Status status = CheckSyncs(kernel); !status.ok()) return status;
   }
   return made;
 }

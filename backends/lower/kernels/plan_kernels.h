@@ -3,8 +3,9 @@
 //
 //   const auto planned = plan::PlanKernels(program);
 //
-// The program must pass Verify. Errors: kFailedPrecondition if it uses what such plans do not have yet: calls of
-// intrinsics, parallel loops, producers, copies that are asynchronous or in bulk.
+// The program must pass Verify. Errors: those of VerifyLowerable; kFailedPrecondition if the program uses what such plans
+// do not have yet: calls of intrinsics, parallel loops, producers, copies in bulk, syncs of some threads of a block; or if blocks would have to wait
+// for each other.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -165,21 +165,22 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
   return true;
 }
 
-// A reduction across threads stays whole: they combine their values before one of them stores the result.
-void Decompose(Program& p, Id node) {
+// A reduction across threads stays whole: they combine their values before one of them stores the result. If it repeats or
+// starts from other values, that thread alone initializes the result, outside of the loops of the others.
+void Decompose(Program& p, Id node, bool starts_inside) {
   const std::vector<Id> loops = LoopsAround(p, node);
   const std::vector<bool> reduction = Feeds(p, node, IterKind::kReduction);
-  bool across = false;
-  const auto repeats = [&](size_t i) {
-    if (!reduction[i] || p.loop(loops[i]).extent.Known() == 1) return false;
-    across |= IsThreadAxis(p.loop(loops[i]).kind);
-    return !IsThreadAxis(p.loop(loops[i]).kind);
-  };
+  const auto reduces = [&](size_t i) { return reduction[i] && p.loop(loops[i]).extent.Known() > 1; };
+  const auto repeats = [&](size_t i) { return reduces(i) && !IsThreadAxis(p.loop(loops[i]).kind); };
   size_t outermost = 0, innermost = loops.size();
-  while (outermost < loops.size() && !repeats(outermost)) ++outermost;
-  if (outermost == loops.size() && across) return;
+  while (outermost < loops.size() && !reduces(outermost)) ++outermost;
   if (outermost == loops.size()) return MakePlainStore(p, node);
-  while (!repeats(--innermost)) continue;
+  while (innermost > 0 && !repeats(innermost - 1)) --innermost;
+  if (innermost-- == 0) {  // across threads alone
+    if (p.block(node).initial.count > 0)
+      InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
+    return;
+  }
   bool lanes = false;
   for (size_t i = 0; i < loops.size(); ++i)
     lanes |= repeats(i) && p.loop(loops[i]).kind == LoopKind::kVectorized;
@@ -187,7 +188,7 @@ void Decompose(Program& p, Id node) {
   const bool skips =
       AnnotationOf(p, p.block(node).annotations, kAssumeFinite) != 0 &&  // may drop the first term
       absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
-  if (others && !lanes && !skips && (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
+  if (starts_inside && others && !lanes && !skips && (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
       FirstIsAtZero(p, node, loops, reduction))
     return;
   InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
@@ -195,12 +196,12 @@ void Decompose(Program& p, Id node) {
 
 }  // namespace
 
-void DecomposeReductions(Program& program) {
+void DecomposeReductions(Program& program, bool starts_inside) {
   const Id count = static_cast<Id>(program.nodes.size());
   for (Id node = 0; node < count; ++node) {
     if (!program.IsBlock(node) || program.nodes[node].parent == kNone) continue;
     const BlockNode& block = program.block(node);
-    if (block.monoid != kNone && !block.accumulates) Decompose(program, node);
+    if (block.monoid != kNone && !block.accumulates) Decompose(program, node, starts_inside);
   }
 }
 

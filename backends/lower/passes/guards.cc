@@ -14,6 +14,23 @@
 namespace kiln::plan {
 namespace {
 
+// True if threads of a GPU meet in the nodes. All of them must come there, and what follows relies on it.
+bool Meet(const Nodes& nodes) {
+  return absl::c_any_of(nodes, [](const Node& node) {
+    const Leaf* leaf = node.As<Leaf>();
+    return node.As<Sync>() != nullptr || (leaf != nullptr && leaf->across) || absl::c_any_of(node.arms, Meet);
+  });
+}
+
+// True if the nodes contain other iterations of the loop around them, as those of pipelines do.
+bool RunAhead(const Nodes& nodes, Id around) {
+  return absl::c_any_of(nodes, [&](const Node& node) {
+    const Loop* loop = node.As<Loop>();
+    return (loop != nullptr && loop->loop == around) ||
+           absl::c_any_of(node.arms, [&](const Nodes& arm) { return RunAhead(arm, around); });
+  });
+}
+
 class GuardsPass : public Rewriter {
  public:
   GuardsPass(const Program& program, const IndexPlan& indices, const LowerOptions& options)
@@ -51,7 +68,8 @@ class GuardsPass : public Rewriter {
   }
 
   bool RunsInstead(const Loop& loop) const {
-    return is_incomplete_ && context_.lanes() == 0 && !IndexesRegisters(p_, plan_, registers_, loop.loop);
+    return is_incomplete_ && !loop.ahead && context_.lanes() == 0 &&
+           !IndexesRegisters(p_, plan_, registers_, loop.loop);
   }
 
   void VisitLeaf(const Leaf& leaf, Nodes& out) {
@@ -88,7 +106,8 @@ class GuardsPass : public Rewriter {
   void VisitRunning(const Loop& loop, const Nodes& body, Nodes& out) {
     Loop made = loop;
     if (made.run == Run::kUnrolled) made.run = Run::kSerial;
-    Trim(made);
+    const bool ends = made.run != Run::kAxis && !Meet(body) && (made.steps > 1 || !RunAhead(body, made.loop));
+    if (ends) Trim(made);
     const bool has_steps = made.steps > 1 && !is_incomplete_ && made.trims.empty();
     if (made.steps > 1 && !has_steps) {
       made.count *= made.steps;
@@ -137,6 +156,7 @@ class GuardsPass : public Rewriter {
 
   // Returns the children of a loop inside a test of the conditions that the loop's value decides.
   Nodes Body(const Loop& loop, const Nodes& children) {
+    if (Meet(children) || RunAhead(children, loop.loop)) return Rewrite(children);
     const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
     std::vector<int> exact, versioned;
     const bool by_loop = FindDecided(loop.loop, blocks, exact, versioned);

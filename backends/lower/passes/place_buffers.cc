@@ -4,6 +4,8 @@
 #include <map>
 
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/loops.h"
 #include "lang/base/check.h"
@@ -45,6 +47,20 @@ std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   return common;
 }
 
+// True if each iteration of the loop may use the memory of an owner alone. Iterations of a loop on an axis are at one time
+// on other threads or blocks.
+bool HasItsOwn(const Program& p, Owner owner, Id loop) {
+  if (IsThreadAxis(p.loop(loop).kind)) return owner == Owner::kThread;
+  return !IsBlockAxis(p.loop(loop).kind) || owner <= Owner::kBlock;
+}
+
+// True if iterations of a loop on an axis may store the same elements. They do so at different times, so that the elements
+// of one iteration of a loop inside must not take the place of those of another.
+bool MayRepeatStores(const Program& p, Id buffer, Id axis) {
+  const std::vector<Id> writers = Writers(p, buffer);
+  return std::any_of(writers.begin(), writers.end(), [&](Id writer) { return !TellsApart(p, writer, axis); });
+}
+
 struct Axis {
   int64_t extent = 0;
   std::vector<IndexSum> rests;  // by access: the axis's index relative to the base
@@ -70,6 +86,7 @@ std::vector<Id> FirstLoopsOnAxes(const Program& p) {
 struct OuterLoops {
   std::vector<Id> common = {};
   std::vector<Id> axes = {};  // the first loop on each axis
+  Id repeated = kNone;        // an axis whose iterations may store the same elements; what is inside is not outer
 
   // The loop that stands for this one; kNone if this one is not outside.
   Id Of(const Program& p, Source source) const {
@@ -80,6 +97,23 @@ struct OuterLoops {
     return std::find(common.begin(), common.end(), source.id) == common.end() ? kNone : source.id;
   }
 };
+
+// `in_turns`: the loops around all accesses of a temporary whose iterations need only their own elements.
+OuterLoops LoopsOutside(const Program& p, Id buffer, const std::vector<Id>& in_turns) {
+  const Owner owner = p.buffers[buffer].scope.owner;
+  OuterLoops outer;
+  for (const Id node : in_turns) {
+    if (!p.IsLoop(node)) continue;
+    if (HasItsOwn(p, owner, node)) {
+      outer.common.push_back(node);
+    } else if (MayRepeatStores(p, buffer, node)) {
+      outer.repeated = node;
+      break;
+    }
+  }
+  if (owner == Owner::kThread) outer.axes = FirstLoopsOnAxes(p);
+  return outer;
+}
 
 // The whole axis, or the part of it that remains when the index is taken relative to the terms of outer
 // loops.
@@ -146,15 +180,12 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
   OuterLoops outer;
   if (buffer.role == Role::kTemporary) {
     plan.crosses = plan.in_prepare && plan.in_main;
-    const std::vector<Id> common = CommonPath(p, accesses);
-    const std::vector<Id> in_turns = InTurns(p, id, common);
+    const std::vector<Id> in_turns = InTurns(p, id, CommonPath(p, accesses));
     plan.per_iteration =
         std::any_of(in_turns.begin(), in_turns.end(), [&](Id node) { return RunsOnThreads(p, node); });
-    for (const Id node : in_turns) {
-      if (p.IsLoop(node)) outer.common.push_back(node);
-    }
-    if (buffer.scope.owner == Owner::kThread) outer.axes = FirstLoopsOnAxes(p);
+    outer = LoopsOutside(p, id, in_turns);
   }
+  const Id repeated = outer.repeated;
 
   std::vector<Axis> axes;
   const auto place = [&] {
@@ -178,7 +209,8 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
     }
     plan.elements *= placed.extent;
   }
-  if (const auto [loop, ring] = RingOf(p, id); options.rings && loop != kNone) {
+  if (const auto [loop, ring] = RingOf(p, id);
+      options.rings && loop != kNone && (repeated == kNone || !IsAncestor(p, repeated, loop))) {
     const IndexSplit copy{Source::Loop(loop), plan.elements, 1, ring.depth};
     for (IndexSum& address : addresses) address.splits.push_back(copy);
     plan.elements *= ring.depth;

@@ -28,7 +28,8 @@ bool AnyLoop(const IndexPlan& plan, const IndexSum& sum, const Wanted& wanted) {
 }  // namespace
 
 bool IsFullyUnrolled(const LoopNode& loop) {
-  return loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized || loop.extent.Known() <= 1;
+  return loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized ||
+         loop.kind == LoopKind::kVirtualThread || loop.extent.Known() <= 1;
 }
 
 std::vector<bool> KeptInRegisters(const Program& p, const IndexPlan& plan, int64_t copies) {

@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// True if the loop is unrolled or vectorized, or has one iteration.
+// True if the loop is unrolled, vectorized or of virtual threads, or has one iteration.
 bool IsFullyUnrolled(const LoopNode& loop);
 
 // By buffer: true if it is on the stack and only unrolled loops index it. With `copies`, loops of at most

@@ -16,7 +16,9 @@
 // number 0. Each owner of a buffer's scope has a memory of its own. A leaf `across` threads meets those that differ in
 // the axes of its reduction loops alone: one of them stores the combination of all their values, which the others see
 // after a sync. A pipeline is written as loops:
-// `for k 3 { for k 1..2 unrolled { copy } multiply }` copies for iteration k + 1 before it multiplies for iteration k.
+// `for k 4 { for k 1..2 unrolled ahead { copy } multiply }` copies for iteration k + 1, if there is one, before it
+// multiplies for iteration k.
+// An asynchronous store is under way until its thread waits for the group that a Commit after it ends.
 #pragma once
 
 #include <cstdint>
@@ -53,8 +55,10 @@ struct Loop {
   int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
       {};  // kSerial: conditions that end the loop. It runs while they hold for the least value of their rest
-  std::vector<int> decided = {};       // those of `trims` that hold for everything below while the loop runs
-  bool runs_once = false;              // at least one iteration runs, whatever the trims say
+  std::vector<int> decided = {};  // those of `trims` that hold for everything below while the loop runs
+  bool runs_once = false;         // at least one iteration runs, whatever the trims say
+  bool ahead =
+      false;  // kUnrolled: inside of another node of the loop, and leaves out what is beyond its last iteration
   LoopKind axis = LoopKind::kThreadX;  // kAxis: the axis, from block-x to thread-z
   int role = -1;                       // kAxis
   bool operator==(const Loop&) const = default;
@@ -83,9 +87,10 @@ struct First {
   bool operator==(const First&) const = default;
 };
 
-// How a leaf stores a result: as usual, past the caches, or delayed until a Flush stores it transposed.
+// How a leaf stores a result: as usual, past the caches, delayed until a Flush stores it transposed, or by a copy of
+// memory that runs beside the thread (GPU).
 struct Store {
-  enum class Mode { kPlain, kStream, kTransposed };
+  enum class Mode { kPlain, kStream, kTransposed, kAsync };
   Mode mode = Mode::kPlain;
   int flush = -1;  // kTransposed: the number of that Flush
   bool operator==(const Store&) const = default;
@@ -133,14 +138,21 @@ struct Fence {
   bool operator==(const Fence&) const = default;
 };
 
-// All threads of an owner's scope arrive before any goes on (GPU).
+// All threads of an owner's scope arrive before any goes on (GPU). Before that each waits until at most `groups` of its
+// groups of asynchronous stores are under way. -1: it waits for none.
 struct Sync {
   Owner scope = Owner::kBlock;
+  int32_t groups = -1;
   bool operator==(const Sync&) const = default;
 };
 
+// Ends a group of the asynchronous stores of each thread, which may be empty (GPU).
+struct Commit {
+  bool operator==(const Commit&) const = default;
+};
+
 struct Node {
-  std::variant<Loop, Branch, Switch, First, Leaf, Call, Prefetch, Flush, Fence, Sync> what;
+  std::variant<Loop, Branch, Switch, First, Leaf, Call, Prefetch, Flush, Fence, Sync, Commit> what;
   std::vector<Nodes> arms =
       {};  // Loop, Call: one; Branch: one or two; First: two; Switch: one more than values
   bool operator==(const Node&) const = default;

@@ -89,6 +89,7 @@ class Printer {
     if (loop.steps > 1) absl::StrAppend(&text, " steps ", loop.steps);
     absl::StrAppend(&text, Conditions(" trim", loop.trims), Conditions(" decided", loop.decided),
                     loop.runs_once ? " once" : "");
+    if (loop.ahead) text += " ahead";
     if (loop.role >= 0) absl::StrAppend(&text, " role ", loop.role);
     return text;
   }
@@ -105,6 +106,7 @@ class Printer {
       if (store.mode == Store::Mode::kPlain) text += " plain";
       if (store.mode == Store::Mode::kStream) text += " stream";
       if (store.mode == Store::Mode::kTransposed) absl::StrAppend(&text, " transposed ", store.flush);
+      if (store.mode == Store::Mode::kAsync) text += " async";
     }
     return text;
   }
@@ -126,8 +128,10 @@ class Printer {
   std::string Head(const Flush& flush) const { return absl::StrCat("flush ", flush.number); }
   std::string Head(const Fence&) const { return "fence"; }
   std::string Head(const Sync& sync) const {
-    return absl::StrCat("sync ", kOwnerNames[static_cast<int>(sync.scope)]);
+    return absl::StrCat("sync ", kOwnerNames[static_cast<int>(sync.scope)],
+                        sync.groups < 0 ? "" : absl::StrCat(" groups ", sync.groups));
   }
+  std::string Head(const Commit&) const { return "commit"; }
 
   const LoopPlan& plan_;
   const PlanNames names_;

@@ -32,12 +32,13 @@
 //              | "call" intrinsic loop ["asks" conditions] [nodes]
 //              | "prefetch" ["write"] buffer "[" sum "]" ["over" {loop ("one" | int)}]
 //                "lines" int "locality" int
-//              | "flush" int | "fence" | "sync" owner
+//              | "flush" int | "fence" | "sync" owner ["groups" int] | "commit"
 //   range      = int | int ".." int                               0 .. int - 1, or first .. end - 1
 //   run        = | "threads" | "unrolled" | "lanes" int | "axis" axis
 //   axis       = "block-x" | "block-y" | "block-z" | "thread-x" | "thread-y" | "thread-z"
-//   attributes = ["steps" int] ["trim" conditions] ["decided" conditions] ["once"] ["role" int]
-//   store      = "plain" | "stream" | "transposed" int
+//   attributes = ["steps" int] ["trim" conditions] ["decided" conditions] ["once"] ["ahead"]
+//                ["role" int]
+//   store      = "plain" | "stream" | "transposed" int | "async"
 //   conditions = "c"N {"c"N}
 #pragma once
 

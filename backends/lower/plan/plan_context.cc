@@ -23,7 +23,10 @@ void PlanContext::ForEachCopy(const plan::Loop& loop, absl::FunctionRef<void(int
   if (loop.run == plan::Run::kUnrolled || loop.run == plan::Run::kOne) {
     for (int64_t i = loop.first; i < end; ++i) {
       bind(IndexValue::Constant(i), 1);
-      visit(i, 1);
+      const IndexValue& value = indices_.Of(loop.loop);
+      const bool beyond =
+          loop.ahead && value.is_constant() && value.constant >= program_.loop(loop.loop).extent.Known();
+      if (!beyond) visit(i, 1);
     }
   } else if (loop.run == plan::Run::kLanes) {
     KILN_CHECK(lanes_ == 0, "a vectorized loop inside another");

@@ -238,7 +238,12 @@ class Parser : private ExprReader {
     if (Accept("prefetch")) return {ParsePrefetch()};
     if (Accept("flush")) return {Flush{Id32("a number")}};
     if (Accept("fence")) return {Fence{}};
-    if (Accept("sync")) return {Sync{static_cast<Owner>(OneOf(kOwnerNames, "an owner"))}};
+    if (Accept("commit")) return {Commit{}};
+    if (Accept("sync")) {
+      Sync sync{static_cast<Owner>(OneOf(kOwnerNames, "an owner"))};
+      if (Accept("groups")) sync.groups = Id32("a number of groups");
+      return {sync};
+    }
     return {ParseLeaf()};
   }
 
@@ -272,6 +277,7 @@ class Parser : private ExprReader {
     loop.trims = ConditionsAfter("trim");
     loop.decided = ConditionsAfter("decided");
     loop.runs_once = Accept("once");
+    loop.ahead = Accept("ahead");
     if (Accept("role")) loop.role = Id32("a role");
     if (!ok()) return loop;
     const int64_t extent = p_.loop(loop.loop).extent.Known();
@@ -314,10 +320,12 @@ class Parser : private ExprReader {
     leaf.fast = Accept("fast");
     leaf.asks = ConditionsAfter("asks");
     if (!Accept("stores")) return leaf;
-    while (ok() && (Is("plain") || Is("stream") || Is("transposed"))) {
+    while (ok() && (Is("plain") || Is("stream") || Is("transposed") || Is("async"))) {
       Store store;
       if (Accept("stream")) {
         store.mode = Store::Mode::kStream;
+      } else if (Accept("async")) {
+        store.mode = Store::Mode::kAsync;
       } else if (Accept("transposed")) {
         store = {Store::Mode::kTransposed, Id32("a number")};
       } else {

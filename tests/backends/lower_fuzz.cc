@@ -1,14 +1,13 @@
-// kiln_lower_fuzz [--programs N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
+// kiln_lower_fuzz [--gpu] [--programs N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
 // Applies random steps of every primitive to random programs and compiles those that the validator accepts,
 // until N have run. Each element must be equal to the interpreter's. The data are small integers, so that
 // floats are exact in any order. Parallel loops run on two threads, two neighboring iterations at the same
-// time (tests/support/forked_chunks.h).
+// time (tests/support/forked_chunks.h). With --gpu they are kernels of a GPU (gpu_fuzz.h).
 
 #include <atomic>
 #include <cstring>
 #include <iterator>
-#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -21,11 +20,12 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loops.h"
 #include "lang/program/layout.h"
-#include "lang/program/start.h"
 #include "lang/reference/interpreter.h"
 #include "lang/text/text.h"
 #include "testing/compiled/run_program.h"
 #include "testing/random_program.h"
+#include "tests/backends/exact_results.h"
+#include "tests/backends/gpu_fuzz.h"
 #include "tests/support/forked_chunks.h"
 #include "tests/support/random_steps.h"
 #include "validator/validate.h"
@@ -72,61 +72,6 @@ void Classify(const Program& p, SeedResult& ran) {
         p.block(block).monoid != kNone && AnnotationOf(p, p.block(block).annotations, kAssumeFinite) != 0 &&
         absl::c_any_of(body, [&](Id e) { return p.exprs[e].op == Op::kWithin; });
   }
-}
-
-// True if the sign of a zero result is unspecified. A maximum or minimum over floats may take either of two
-// zeros (backends/lower/emit/emit_expr.cc). A sum that may leave out terms may keep its start of -0.0
-// (docs/decisions/0017).
-bool LeavesZeroOpen(const Program& p, Id block) {
-  const BlockNode& b = p.block(block);
-  if (b.monoid == kNone) return false;
-  const Monoid& monoid = p.monoids[b.monoid];
-  const bool starts = b.accumulates || absl::c_any_of(p.List(b.initial), [&](Id start) {
-                        const Expr& e = p.exprs[start];
-                        return e.op != Op::kConstant || e.IsConstant(NeutralBits(p, monoid, 0));
-                      });
-  if (IsFloatSum(p, monoid) && starts && AnnotationOf(p, b.annotations, kAssumeFinite) != 0) return true;
-  return absl::c_any_of(p.List(monoid.combine), [&](Id e) {
-    return IsFloat(p.exprs[e].dtype) && (p.exprs[e].op == Op::kMax || p.exprs[e].op == Op::kMin);
-  });
-}
-
-// The buffers in which a zero may have either sign.
-std::set<Id> EitherZero(const Program& p) {
-  std::set<Id> either;
-  for (size_t before = 1; before != either.size();) {  // repeats, since loops may repeat blocks
-    before = either.size();
-    for (const Id block : Blocks(p)) {
-      const auto reads = ReadBuffers(p, block);
-      if (!LeavesZeroOpen(p, block) && !absl::c_any_of(reads, [&](Id b) { return either.count(b) != 0; }))
-        continue;
-      for (const Id written : WrittenBuffers(p, block))
-        if (IsFloat(p.buffers[written].dtype)) either.insert(written);
-    }
-  }
-  return either;
-}
-
-// A description of the first element that differs; empty if none does.
-template <typename T>
-std::string Difference(const char* found, const std::string& wanted, bool either_zero) {
-  for (size_t at = 0; at < wanted.size(); at += sizeof(T)) {
-    T one, other;
-    std::memcpy(&one, found + at, sizeof(T));
-    std::memcpy(&other, wanted.data() + at, sizeof(T));
-    if (std::memcmp(&one, &other, sizeof(T)) == 0 || (one != one && other != other)) continue;
-    if (either_zero && one == 0 && other == 0) continue;
-    return absl::StrCat("element ", at / sizeof(T), " is ", one, ", not ", other);
-  }
-  return "";
-}
-
-std::string Difference(DType type, const char* found, const std::string& wanted, bool either_zero) {
-  if (type == DType::kF64) return Difference<double>(found, wanted, either_zero);
-  if (type == DType::kF32) return Difference<float>(found, wanted, either_zero);
-  if (type == DType::kI32) return Difference<int32_t>(found, wanted, false);
-  if (type == DType::kI64) return Difference<int64_t>(found, wanted, false);
-  return std::memcmp(found, wanted.data(), wanted.size()) == 0 ? "" : "an element is not the interpreter's";
 }
 
 // Draws which policies are switched, and whether small buffers are prefetched too.
@@ -203,6 +148,8 @@ SeedResult RunSeed(uint64_t seed) {
 }  // namespace kiln
 
 int main(int argc, char** argv) {
+  const bool gpu = argc > 1 && absl::string_view(argv[1]) == "--gpu";
+  if (gpu) return kiln::RunForkedChunks(argc - 1, argv + 1, kiln::GpuFuzz());
   return kiln::RunForkedChunks(argc, argv,
                                {.program = "kiln_lower_fuzz",
                                 .about = "Compiled random programs beside the interpreter",

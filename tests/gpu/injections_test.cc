@@ -1,120 +1,88 @@
-// Injects faults into kernels, between lowering and the emulator: each must be found, as a fault or as a wrong result, by one
-// of the three modes. The names are those of the design's list that need neither a matrix unit nor copies in bulk.
+// Injects faults into kernels: each must be found, and the table says what finds it. These are the faults of the design's
+// list that need neither a matrix unit nor copies in bulk. docs/fuzzing.md has the table.
+#include "tests/gpu/injections.h"
+
 #include <gtest/gtest.h>
 
-#include <functional>
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/IR/Builders.h"
+#include "lang/analysis/loops.h"
+#include "lang/text/text.h"
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "testing/softmax.h"
-#include "tests/gpu/on_gpu.h"
 
 namespace kiln {
 namespace {
 
-// Changes the plan before it is lowered, or the kernels before they are emulated. A change returns false if there is no place
-// for it.
-struct Injection {
-  const char* name;
-  std::function<bool(plan::Planned&)> in_plan = nullptr;
-  std::function<bool(mlir::ModuleOp, LaunchList&)> in_code = nullptr;
-};
+namespace llvm_ir = mlir::LLVM;
+namespace nvvm = mlir::NVVM;
+using plan::Planned;
 
-// Returns what found the fault: "" if all modes compute the right results.
-std::string FoundBy(const Program& original, const Program& scheduled, const Injection& injection) {
-  auto planned = plan::PlanKernels(scheduled);
-  EXPECT_TRUE(planned.ok()) << planned.status();
-  if (injection.in_plan != nullptr) EXPECT_TRUE(injection.in_plan(*planned)) << injection.name;
-  auto lowered = LowerKernels(planned->program, planned->plan, Context());
-  EXPECT_TRUE(lowered.ok()) << lowered.status();
-  EXPECT_EQ(ToNvvm(*lowered->module, lowered->launches), absl::OkStatus());
-  if (injection.in_code != nullptr)
-    EXPECT_TRUE(injection.in_code(*lowered->module, lowered->launches)) << injection.name;
-  const std::string name = planned->plan.entries[0].name;
-  const auto library = EmulateKernels(*lowered->module, lowered->launches, name);
-  EXPECT_TRUE(library.ok()) << library.status();
-  RandomDice dice(Engine{5});
-  const std::vector<std::string> inputs = RandomInputs(original, dice);
-  const auto wanted = Run(original, inputs);
-  std::vector<std::string> buffers = inputs;
-  buffers.emplace_back((*wanted)[0].size(), '\0');
-  for (const EmulationOptions& mode : AllModes()) {
-    const EmulatedResult result = RunLibrary(*library, name, buffers, mode);
-    if (!result.fault.empty()) return result.fault;
-    for (size_t at = 0; at < (*wanted)[0].size(); at += sizeof(float)) {
-      const float is = LoadScalar(DType::kF32, result.buffers.back().data() + at).f,
-                  should_be = LoadScalar(DType::kF32, (*wanted)[0].data() + at).f;
-      if (!(std::abs(is - should_be) <= 1e-4 * (1 + std::abs(should_be)))) return "a wrong result";
-    }
-  }
-  return "";
-}
-
-template <typename Op>
-std::vector<Op> All(mlir::ModuleOp module) {
-  std::vector<Op> found;
-  module.walk([&](Op op) { found.push_back(op); });
-  return found;
-}
-
-mlir::Value Number(mlir::Operation* before, int32_t value) {
-  mlir::OpBuilder b(before);
-  return mlir::LLVM::ConstantOp::create(b, before->getLoc(), b.getI32Type(), b.getI32IntegerAttr(value));
-}
+// --- Barriers
 
 bool DropBarrier(mlir::ModuleOp module, size_t number) {
-  const auto barriers = All<mlir::NVVM::BarrierOp>(module);
+  const auto barriers = All<nvvm::BarrierOp>(module);
   if (number >= barriers.size()) return false;
-  mlir::NVVM::BarrierOp barrier = barriers[number];
+  nvvm::BarrierOp barrier = barriers[number];
   barrier->erase();
   return true;
 }
 
 // Only the threads of a warp meet.
 bool WarpForBlock(mlir::ModuleOp module, size_t number) {
-  const auto barriers = All<mlir::NVVM::BarrierOp>(module);
+  const auto barriers = All<nvvm::BarrierOp>(module);
   if (number >= barriers.size()) return false;
-  mlir::NVVM::BarrierOp barrier = barriers[number];
+  nvvm::BarrierOp barrier = barriers[number];
   mlir::OpBuilder b(barrier);
-  mlir::NVVM::SyncWarpOp::create(b, barrier.getLoc(), Number(barrier, -1));
+  nvvm::SyncWarpOp::create(b, barrier.getLoc(), Number(barrier, -1));
   barrier->erase();
   return true;
 }
 
 // Only some threads reach the barrier.
 bool BarrierOfSome(mlir::ModuleOp module) {
-  const auto barriers = All<mlir::NVVM::BarrierOp>(module);
-  if (barriers.empty()) return false;
-  mlir::NVVM::BarrierOp barrier = barriers[0];
+  const auto barriers = All<nvvm::BarrierOp>(module);
+  if (barriers.size() < 2) return false;
+  nvvm::BarrierOp barrier = barriers[1];
   barrier.getNumberOfThreadsMutable().assign(Number(barrier, 32));
   barrier.getBarrierIdMutable().assign(Number(barrier, 1));
   return true;
 }
 
-bool MoveBarrier(plan::Nodes& nodes) {
-  for (size_t n = 0; n < nodes.size(); ++n) {
-    if (nodes[n].As<plan::Sync>() != nullptr && n + 1 < nodes.size()) {
-      std::swap(nodes[n], nodes[n + 1]);
+// In the loop that runs, where the order of children matters.
+bool MoveBarrier(Planned& p) {
+  return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
+    for (plan::Node& node : nodes) {
+      const plan::Loop* loop = node.As<plan::Loop>();
+      if (loop == nullptr || loop->run != plan::Run::kSerial) continue;
+      for (size_t n = 0; n + 1 < node.arms[0].size(); ++n) {
+        if (node.arms[0][n].As<plan::Sync>() == nullptr) continue;
+        std::swap(node.arms[0][n], node.arms[0][n + 1]);
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+// Moves a barrier into the loop of the threads that copy, of which there are fewer than in the block.
+bool BarrierOfTheThreadsThatCopy(Planned& p) {
+  return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
+    for (plan::Node& node : nodes) {
+      const plan::Loop* loop = node.As<plan::Loop>();
+      if (loop == nullptr || loop->run != plan::Run::kAxis || loop->axis != LoopKind::kThreadX ||
+          loop->count >= 64)
+        continue;
+      node.arms[0].insert(node.arms[0].begin(), {plan::Sync(), {}});
       return true;
     }
-    for (plan::Nodes& arm : nodes[n].arms)
-      if (MoveBarrier(arm)) return true;
-  }
-  return false;
+    return false;
+  });
 }
 
-Id BufferCalled(const Program& p, absl::string_view name) {
-  for (size_t id = 0; id < p.buffers.size(); ++id)
-    if (p.Text(p.buffers[id].name) == name) return static_cast<Id>(id);
-  return kNone;
-}
+// --- Rings and memory
 
-// Changes each address of a buffer that has a ring.
-bool ChangeRing(plan::Planned& planned, const std::function<void(IndexSplit&, IndexSum&)>& change,
-                bool reads) {
+// Changes each address of a buffer that has a ring of two copies.
+bool ChangeRing(Planned& planned, const std::function<void(IndexSplit&, IndexSum&)>& change, bool reads) {
   const Id buffer = BufferCalled(planned.program, "A.cache");
   bool found = false;
   for (auto& [node, block] : planned.plan.indices.blocks) {
@@ -135,83 +103,206 @@ bool ChangeRing(plan::Planned& planned, const std::function<void(IndexSplit&, In
   return found;
 }
 
+bool MoveBuffer(Planned& p, const char* name, int64_t offset) {
+  p.plan.indices.buffers[BufferCalled(p.program, name)].offset = offset;
+  return true;
+}
+
+bool ShorterArena(mlir::ModuleOp, LaunchList& launches) {
+  launches.launches[0].shared_bytes -= 16;
+  return true;
+}
+bool ABlockTooMany(mlir::ModuleOp, LaunchList& launches) {
+  ++launches.launches[0].blocks;
+  return true;
+}
+
+// Two blocks compute the same tile, and none computes another.
+bool RasterThatRepeats(Planned& p) {
+  bool found = false;
+  const Id block = LoopsBelow(p.program, kRoot)[0];
+  for (auto& [node, of_block] : p.plan.indices.blocks)
+    for (IndexSum& dest : of_block.dests)
+      for (IndexSplit& split : dest.splits)
+        if (split.source == Source::Loop(block) && split.extent == 0 && split.lower > 1)
+          split.extent = 1, found = true;
+  return found;
+}
+
 const Injection kInProduct[] = {
-    {"a barrier is left out", nullptr, [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 0); }},
-    {"another barrier is left out", nullptr, [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 1); }},
-    {"a barrier comes one child late", [](plan::Planned& p) { return MoveBarrier(p.plan.entries[0].nodes); }},
-    {"a warp meets instead of the block", nullptr,
-     [](mlir::ModuleOp m, LaunchList&) { return WarpForBlock(m, 0); }},
-    {"some threads meet instead of the block", nullptr,
+    {"a barrier is left out", Finder::kResults, nullptr,
+     [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 1); }},
+    {"the last barrier is left out", Finder::kResults, nullptr,
+     [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, All<nvvm::BarrierOp>(m).size() - 1); }},
+    {"a barrier comes one child late", Finder::kResults, MoveBarrier},
+    {"a warp meets instead of the block", Finder::kResults, nullptr,
+     [](mlir::ModuleOp m, LaunchList&) { return WarpForBlock(m, 1); }},
+    {"some threads meet instead of the block", Finder::kResults, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return BarrierOfSome(m); }},
-    {"a ring is one copy short",
-     [](plan::Planned& p) {
-       return ChangeRing(p, [](IndexSplit& copy, IndexSum&) { copy.scale = 0; }, true);
-     }},
-    {"writers use the copy of the next iteration",
-     [](plan::Planned& p) {
+    {"a ring is one copy short", Finder::kResults,
+     [](Planned& p) { return ChangeRing(p, [](IndexSplit& copy, IndexSum&) { copy.scale = 0; }, true); }},
+    {"writers use the copy of the next iteration", Finder::kResults,
+     [](Planned& p) {
        return ChangeRing(
            p, [](IndexSplit& copy, IndexSum& sum) { sum.offset += copy.scale, copy.scale = -copy.scale; },
            false);
      }},
-    {"the arena is short", nullptr,
-     [](mlir::ModuleOp, LaunchList& launches) {
-       launches.launches[0].shared_bytes -= 16;
-       return true;
-     }},
-    {"two buffers share an address",
-     [](plan::Planned& p) {
-       p.plan.indices.buffers[BufferCalled(p.program, "B.cache")].offset = 0;
-       return true;
-     }},
-    {"the grid has a block too many", nullptr,
-     [](mlir::ModuleOp, LaunchList& launches) {
-       ++launches.launches[0].blocks;
-       return true;
-     }},
+    {"the arena is short", Finder::kChecks, nullptr, ShorterArena},
+    {"two buffers share an address", Finder::kResults,
+     [](Planned& p) { return MoveBuffer(p, "B.cache", 0); }},
+    {"the grid has a block too many", Finder::kChecks, nullptr, ABlockTooMany},
+    {"two blocks compute one tile", Finder::kResults, RasterThatRepeats},
 };
 
 TEST(GpuInjections, InAProductAreFound) {
   const Program program = Matmul(64, 48, 16);
-  const Schedule s = SimtMatmul(program, 8);
-  ASSERT_TRUE(s.ok()) << s.status();
-  EXPECT_EQ(FoundBy(program, s.program(), {"nothing"}), "");
-  for (const Injection& injection : kInProduct)
-    EXPECT_NE(FoundBy(program, s.program(), injection), "") << injection.name;
+  ExpectFound(program, SimtMatmul(program, 8), kInProduct);
 }
 
-const Injection kInSoftmax[] = {
-    {"a shuffle is of another distance", nullptr,
-     [](mlir::ModuleOp module, LaunchList&) {
-       auto shuffle = All<mlir::NVVM::ShflOp>(module).back();
-       shuffle.getOffsetMutable().assign(Number(shuffle, 2));
-       return true;
-     }},
-    {"a shuffle names a lane that is not there", nullptr,
-     [](mlir::ModuleOp module, LaunchList&) {
-       auto shuffle = All<mlir::NVVM::ShflOp>(module).front();
-       shuffle.getThreadMaskMutable().assign(Number(shuffle, 0x1ff));
-       return true;
-     }},
-    {"a shuffle leaves out a lane", nullptr,
-     [](mlir::ModuleOp module, LaunchList&) {
-       auto shuffle = All<mlir::NVVM::ShflOp>(module).front();
-       shuffle.getThreadMaskMutable().assign(Number(shuffle, 0x7f));
-       return true;
-     }},
-    {"a thread is missing", nullptr,
-     [](mlir::ModuleOp, LaunchList& launches) {
-       --launches.launches[0].threads;
-       return true;
-     }},
+// --- Asynchronous copies
+
+bool WaitForOneLess(mlir::ModuleOp module, LaunchList&) {
+  for (nvvm::CpAsyncWaitGroupOp wait : All<nvvm::CpAsyncWaitGroupOp>(module)) wait.setN(wait.getN() + 1);
+  return true;
+}
+
+bool WaitAfterTheBarrier(mlir::ModuleOp module, LaunchList&) {
+  bool found = false;
+  for (nvvm::CpAsyncWaitGroupOp wait : All<nvvm::CpAsyncWaitGroupOp>(module)) {
+    auto barrier = mlir::dyn_cast_or_null<nvvm::BarrierOp>(wait->getNextNode());
+    if (!barrier) continue;
+    wait->moveAfter(barrier);
+    found = true;
+  }
+  return found;
+}
+
+// Calls change for the nodes of the kernel that contain the loop over steps, with its position.
+bool ChangeTurns(Planned& p, const std::function<bool(plan::Nodes&, size_t steps)>& change) {
+  return AnyNodes(p.plan.entries[0].nodes, [&](plan::Nodes& nodes) {
+    for (size_t n = 0; n < nodes.size(); ++n) {
+      const plan::Loop* loop = nodes[n].As<plan::Loop>();
+      if (loop != nullptr && loop->run == plan::Run::kSerial &&
+          p.program.Text(p.program.loop(loop->loop).name) == "k_0")
+        return change(nodes, n);
+    }
+    return false;
+  });
+}
+
+// The copies of a later step, which are the first loop inside of the loop over steps.
+plan::Node* CopiesAhead(plan::Node& steps) {
+  for (plan::Node& node : steps.arms[0])
+    if (const plan::Loop* loop = node.As<plan::Loop>(); loop != nullptr && loop->ahead) return &node;
+  return nullptr;
+}
+
+// Steps without copies commit no group.
+bool CommitCopiesAlone(Planned& p) {
+  return ChangeTurns(p, [](plan::Nodes& nodes, size_t steps) {
+    plan::Node* const copies = CopiesAhead(nodes[steps]);
+    if (copies == nullptr) return false;
+    copies->arms[0].push_back({plan::Commit(), {}});
+    std::erase_if(nodes[steps].arms[0],
+                  [](const plan::Node& node) { return node.As<plan::Commit>() != nullptr; });
+    return true;
+  });
+}
+
+bool DropFirstCommits(Planned& p) {
+  return ChangeTurns(p, [](plan::Nodes& nodes, size_t) {
+    return std::erase_if(nodes, [](const plan::Node& node) { return node.As<plan::Commit>() != nullptr; }) >
+           0;
+  });
+}
+
+bool CopyBeyondTheLastStep(Planned& p) {
+  return ChangeTurns(p, [](plan::Nodes& nodes, size_t steps) {
+    plan::Node* const copies = CopiesAhead(nodes[steps]);
+    if (copies != nullptr) std::get<plan::Loop>(copies->what).ahead = false;
+    return copies != nullptr;
+  });
+}
+
+bool ChangeSteps(Planned& p, int64_t by) {
+  return ChangeTurns(p, [&](plan::Nodes& nodes, size_t steps) {
+    std::get<plan::Loop>(nodes[steps].what).count += by;
+    return true;
+  });
+}
+
+// What comes first in a block is the initialization.
+bool StartInEachStep(Planned& p) {
+  return ChangeTurns(p, [](plan::Nodes& nodes, size_t steps) {
+    plan::Nodes& body = nodes[steps].arms[0];
+    body.insert(body.begin(), nodes[0]);
+    return true;
+  });
+}
+
+bool MisalignCopies(Planned& p) {
+  const Id b = BufferCalled(p.program, "B.cache");
+  return MoveBuffer(p, "B.cache", p.plan.indices.buffers[b].offset + 4);
+}
+
+const Injection kInAsynchronousProduct[] = {
+    {"a wait lets one group more be under way", Finder::kLate, nullptr, WaitForOneLess},
+    {"a wait comes after its barrier", Finder::kLate, nullptr, WaitAfterTheBarrier},
+    {"steps without copies commit no group", Finder::kLate, CommitCopiesAlone},
+    {"the first steps commit no group", Finder::kLate, DropFirstCommits},
+    {"copies go on beyond the last step", Finder::kChecks, CopyBeyondTheLastStep},
+    {"a loop runs one step less", Finder::kResults, [](Planned& p) { return ChangeSteps(p, -1); }},
+    {"a loop runs one step more", Finder::kResults, [](Planned& p) { return ChangeSteps(p, 1); }},
+    {"a buffer is not aligned to its copies", Finder::kChecks, MisalignCopies},
+    {"accumulators start in each step", Finder::kResults, StartInEachStep},
+    {"a barrier is below the threads that copy", Finder::kChecks, BarrierOfTheThreadsThatCopy},
 };
 
-TEST(GpuInjections, InASoftmaxAreFound) {
-  const Program program = Softmax(3, 64);
-  const Schedule s = SoftmaxOfRows(program);
-  ASSERT_TRUE(s.ok()) << s.status();
-  EXPECT_EQ(FoundBy(program, s.program(), {"nothing"}), "");
-  for (const Injection& injection : kInSoftmax)
-    EXPECT_NE(FoundBy(program, s.program(), injection), "") << injection.name;
+TEST(GpuInjections, InAnAsynchronousProductAreFound) {
+  const Program program = Matmul(64, 32, 48);
+  SimtTile tile{.rows = {1, 16, 4}, .columns = {1, 4, 4}, .step = 8, .vector = 4};
+  tile.pipeline = {.depths = {3}, .transport = "async"};
+  ExpectFound(program, TiledProduct(program, tile), kInAsynchronousProduct);
+}
+
+// --- Padding: copies are filled with zeros, results are cropped
+
+bool DropAsks(plan::Nodes& nodes) {
+  bool found = false;
+  for (plan::Node& node : nodes) {
+    if (auto* leaf = std::get_if<plan::Leaf>(&node.what); leaf != nullptr && !leaf->asks.empty()) {
+      leaf->asks.clear();
+      found = true;
+    }
+    for (plan::Nodes& arm : node.arms) found |= DropAsks(arm);
+  }
+  return found;
+}
+
+bool CopyBeyondTheEnd(mlir::ModuleOp module, LaunchList&) {
+  bool found = false;
+  for (nvvm::CpAsyncOp copy : All<nvvm::CpAsyncOp>(module)) {
+    found |= copy.getCpSize() != nullptr;
+    copy.getCpSizeMutable().clear();
+  }
+  return found;
+}
+
+const Injection kInPaddedProduct[] = {
+    {"copies are not filled with zeros", Finder::kChecks, nullptr, CopyBeyondTheEnd},
+};
+
+TEST(GpuInjections, InAPaddedProductAreFound) {
+  const Program program = Matmul(50, 27, 20);
+  Schedule s = Scheduled(program);
+  const Block product = s.GetBlock("matmul");
+  s.Einsum(product, {32, 16, 8});
+  SimtTile tile{.rows = {1, 8, 4}, .columns = {1, 4, 4}, .step = 8};
+  tile.pipeline = {.depths = {3}, .transport = "async"};
+  const std::vector<Block> copies = {s.GetBlock("A.mk.1"), s.GetBlock("B.kn.1")};
+  s = TiledProduct(std::move(s), product, tile, copies);
+  s.BindRest(64, 64);
+  ExpectFound(program, s, kInPaddedProduct);
 }
 
 // Guards that are left out let threads beyond the end of the buffers run.
@@ -223,22 +314,176 @@ TEST(GpuInjections, MissingGuardsAreFound) {
     s.Bind(parts[0], LoopKind::kBlockX);
     s.Bind(parts[1], LoopKind::kThreadX);
   }
-  ASSERT_TRUE(s.ok()) << s.status();
-  const auto drop = [](auto& self, plan::Nodes& nodes) -> bool {
-    bool found = false;
-    for (plan::Node& node : nodes) {
-      if (auto* leaf = std::get_if<plan::Leaf>(&node.what); leaf != nullptr && !leaf->asks.empty()) {
-        leaf->asks.clear();
-        found = true;
+  const auto no_branches = [](Planned& p) {
+    return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
+      if (DropAsks(nodes)) return true;
+      for (plan::Node& node : nodes) {
+        if (node.As<plan::Branch>() == nullptr) continue;
+        plan::Nodes inside = std::move(node.arms[0]);
+        nodes = std::move(inside);
+        return true;
       }
-      for (plan::Nodes& arm : node.arms) found |= self(self, arm);
-    }
-    return found;
+      return false;
+    });
   };
-  EXPECT_EQ(FoundBy(program, s.program(), {"nothing"}), "");
-  const Injection injection{"no guards",
-                            [&](plan::Planned& p) { return drop(drop, p.plan.entries[0].nodes); }};
-  EXPECT_NE(FoundBy(program, s.program(), injection), "");
+  const Injection without[] = {{"no guards", Finder::kChecks, no_branches}};
+  ExpectFound(program, s, without);
+}
+
+// --- Reductions across threads
+
+// The loops over the partial results of warps end after the first.
+bool OnlyOneWarp(mlir::ModuleOp module, LaunchList&) {
+  bool found = false;
+  for (llvm_ir::ICmpOp compare : All<llvm_ir::ICmpOp>(module)) {
+    auto bound = compare.getRhs().getDefiningOp<llvm_ir::ConstantOp>();
+    const auto number = bound ? mlir::dyn_cast<mlir::IntegerAttr>(bound.getValue()) : mlir::IntegerAttr();
+    if (!number || number.getInt() != 8 || compare.getPredicate() != llvm_ir::ICmpPredicate::slt) continue;
+    mlir::OpBuilder b(compare);
+    compare->setOperand(1, llvm_ir::ConstantOp::create(b, compare.getLoc(), bound.getType(),
+                                                       b.getIntegerAttr(bound.getType(), 1)));
+    found = true;
+  }
+  return found;
+}
+
+const Injection kInSoftmax[] = {
+    {"a shuffle is of another distance", Finder::kResults, nullptr,
+     [](mlir::ModuleOp module, LaunchList&) {
+       auto shuffle = All<nvvm::ShflOp>(module).back();
+       shuffle.getOffsetMutable().assign(Number(shuffle, 2));
+       return true;
+     }},
+    {"a shuffle names a lane that is not there", Finder::kChecks, nullptr,
+     [](mlir::ModuleOp module, LaunchList&) {
+       auto shuffle = All<nvvm::ShflOp>(module).front();
+       shuffle.getThreadMaskMutable().assign(Number(shuffle, 0x1ff));
+       return true;
+     }},
+    {"a shuffle leaves out a lane", Finder::kChecks, nullptr,
+     [](mlir::ModuleOp module, LaunchList&) {
+       auto shuffle = All<nvvm::ShflOp>(module).front();
+       shuffle.getThreadMaskMutable().assign(Number(shuffle, 0x7f));
+       return true;
+     }},
+    {"a thread is missing", Finder::kChecks, nullptr,
+     [](mlir::ModuleOp, LaunchList& launches) {
+       --launches.launches[0].threads;
+       return true;
+     }},
+};
+
+TEST(GpuInjections, InASoftmaxAreFound) {
+  const Program program = Softmax(3, 64);
+  ExpectFound(program, SoftmaxOfRows(program), kInSoftmax);
+}
+
+const Injection kInWideSoftmax[] = {
+    {"the partial result of one warp alone counts", Finder::kResults, nullptr, OnlyOneWarp},
+    {"partial results are read too early", Finder::kResults, nullptr,
+     [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 2); }},
+    {"partial results are written too early", Finder::kClocks, nullptr,
+     [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 3); }},
+    {"the sum is read too early", Finder::kResults, nullptr,
+     [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, All<nvvm::BarrierOp>(m).size() - 1); }},
+};
+
+TEST(GpuInjections, InASoftmaxOfSeveralWarpsAreFound) {
+  const Program program = Softmax(2, 512);
+  Schedule s = Scheduled(program);
+  const Block max = s.GetBlock("max"), exp = s.GetBlock("exp"), sum = s.GetBlock("sum"),
+              div = s.GetBlock("div");
+  const Loop row = s.GetLoops(div)[0];
+  for (const Block block : {sum, exp, max}) s.ComputeAt(block, row);
+  s.SetScope(max, "shared");
+  s.SetScope(sum, "shared");
+  s.SetScope(exp, "register");
+  for (const Block block : {max, exp, sum, div}) {
+    const auto parts = s.Split(s.GetLoops(block).back(), {kAuto, 256});
+    s.Reorder({parts[1], parts[0]});
+    s.Bind(parts[1], LoopKind::kThreadX);
+    s.Unroll(parts[0]);
+  }
+  s.Bind(row, LoopKind::kBlockX);
+  ExpectFound(program, s, kInWideSoftmax);
+}
+
+// --- Axes, layouts and the workspace
+
+constexpr char kTwice[] = R"(kiln.program v1
+program twice
+parameters A, C
+buffer A: f32[8, 64] input
+buffer C: f32[8, 64] output
+buffer T: f32[8, 64] temporary
+buffer U: f32[8, 64] temporary
+
+for i < 8 { for j < 64 { block t { spatial i < 8 = i  spatial j < 64 = j  T[i, j] = A[i, j]*f32(2) } } }
+for i < 8 { for j < 64 { block u { spatial i < 8 = i  spatial j < 64 = j  U[i, j] = A[i, j] + f32(3) } } }
+for i < 8 { for j < 64 { block c { spatial i < 8 = i  spatial j < 64 = j  C[i, j] = T[i, j] + U[i, j] } } }
+)";
+
+// The number on x has as many values as that on y should have, and the other way round.
+bool ExchangeAxes(mlir::ModuleOp module, LaunchList&) {
+  bool found = false;
+  module.walk([&](mlir::Operation* op) {
+    if (!mlir::isa<llvm_ir::URemOp, llvm_ir::UDivOp>(op) || !op->getOperand(0).getType().isInteger(32))
+      return;
+    op->setOperand(1, Number(op, 8));
+    found = true;
+  });
+  return found;
+}
+
+TEST(GpuInjections, OfAxesAndTheWorkspaceAreFound) {
+  const auto parsed = ParseProgram(kTwice);
+  ASSERT_TRUE(parsed.ok()) << parsed.status();
+  const Program& program = *parsed;
+  Schedule s = Scheduled(program);
+  for (const char* block : {"t", "u", "c"}) {
+    const auto loops = s.GetLoops(s.GetBlock(block));
+    s.Bind(loops[0], LoopKind::kThreadY);
+    s.Bind(loops[1], LoopKind::kThreadX);
+  }
+  const Injection injections[] = {
+      {"the sizes of axes are exchanged", Finder::kChecks, nullptr, ExchangeAxes},
+      {"the workspace is used again too early", Finder::kResults,
+       [](Planned& p) { return MoveBuffer(p, "U", 0); }},
+  };
+  ExpectFound(program, s, injections);
+}
+
+// The threads of a row write it as it lies in swizzled lines, and read it in another order.
+bool SwizzleWritesAlone(mlir::ModuleOp module, LaunchList&) {
+  const auto swizzles = All<llvm_ir::XOrOp>(module);
+  if (swizzles.size() < 2) return false;
+  llvm_ir::XOrOp last = swizzles.back();
+  last.getRes().replaceAllUsesWith(last.getLhs());
+  return true;
+}
+
+bool SwizzleFewerBits(mlir::ModuleOp module, LaunchList&) {
+  const auto swizzles = All<llvm_ir::XOrOp>(module);
+  if (swizzles.empty()) return false;
+  llvm_ir::XOrOp first = swizzles.front();
+  mlir::OpBuilder b(first);
+  const mlir::Type type = first.getType();
+  const mlir::Value mask =
+      llvm_ir::ConstantOp::create(b, first.getLoc(), type, b.getIntegerAttr(type, ~int64_t{4}));
+  first->setOperand(1, llvm_ir::AndOp::create(b, first.getLoc(), first.getRhs(), mask));
+  return true;
+}
+
+TEST(GpuInjections, OfASwizzleAreFound) {
+  const Program program = Matmul(64, 32, 16);
+  SimtTile tile{.rows = {1, 8, 4}, .columns = {1, 8, 4}, .step = 8};
+  Schedule s = TiledProduct(program, tile);
+  const Injection injections[] = {
+      {"a swizzle of writers alone", Finder::kResults, nullptr, SwizzleWritesAlone},
+      {"a swizzle of fewer bits in one place", Finder::kResults, nullptr, SwizzleFewerBits},
+  };
+  s.SwizzleLines(s.GetBlock("A.cache.1"));
+  ExpectFound(program, s, injections);
 }
 
 }  // namespace

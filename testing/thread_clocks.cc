@@ -224,8 +224,8 @@ class Walk {
     return -1;
   }
   BlockIndex BlockNow() const {
-    return {std::max<int64_t>(0, On(LoopKind::kBlockX)), std::max<int64_t>(0, On(LoopKind::kBlockY)),
-            std::max<int64_t>(0, On(LoopKind::kBlockZ))};
+    const auto on = [&](LoopKind axis) { return std::max<int64_t>(0, On(axis)); };
+    return {on(LoopKind::kBlockX), on(LoopKind::kBlockY), on(LoopKind::kBlockZ)};
   }
   ThreadBlock& Current() { return blocks_.try_emplace(BlockNow(), threads_.Count()).first->second; }
 
@@ -323,9 +323,8 @@ class Walk {
       status_ = absl::ResourceExhaustedError("the walk is longer than its limit");
       return;
     }
-    const BlockIndex own =
-        p_.buffers[buffer].scope.owner == Owner::kBlock ? BlockNow() : BlockIndex{-1, -1, -1};
-    Cell& cell = cells_[{buffer, CopyOf(buffer), element, own}];
+    const bool own = p_.buffers[buffer].scope.owner == Owner::kBlock;
+    Cell& cell = cells_[{buffer, CopyOf(buffer), element, own ? BlockNow() : BlockIndex{-1, -1, -1}}];
     const RingPlan* const ring = RingOf(buffer);
     const bool copies =
         writes && ring != nullptr && ring->transport == Transport::kAsync && !ring->counts_arrivals;
@@ -367,14 +366,10 @@ class Walk {
   }
 
   bool IsRepeated(const Event& before, const Event& now) const {
-    return before.instance == now.instance && p_.block(now.node).monoid == kNone &&
-           AreParts(before.node, now.node);
-  }
-  // True if the blocks are one, or parts of one whose loop was cut. These compute the same.
-  bool AreParts(Id a, Id b) const {
-    const Provenance &of_a = p_.block(a).provenance, &of_b = p_.block(b).provenance;
-    return a == b || (of_a.kind == of_b.kind && of_a.origin == of_b.origin &&
-                      p_.List(of_a.map) == p_.List(of_b.map) && p_.block(a).monoid == p_.block(b).monoid);
+    const Provenance &a = p_.block(before.node).provenance, &b = p_.block(now.node).provenance;
+    const bool parts = a.kind == b.kind && a.origin == b.origin && p_.List(a.map) == p_.List(b.map);
+    return (before.node == now.node || parts) && before.instance == now.instance &&
+           p_.block(now.node).monoid == kNone;  // parts of a block that was cut compute the same
   }
   bool IsOrdered(const Event& before, const Event& now) {
     return before.run == now.run ||
@@ -404,10 +399,9 @@ class Walk {
     }
   }
   bool IsNow(const BlockIndex& index) const {
-    const int64_t now[] = {On(LoopKind::kBlockX), On(LoopKind::kBlockY), On(LoopKind::kBlockZ)};
-    for (size_t k = 0; k < 3; ++k)
-      if (now[k] >= 0 && now[k] != index[k]) return false;
-    return true;
+    const auto is = [&](LoopKind axis, int64_t number) { return On(axis) < 0 || On(axis) == number; };
+    return is(LoopKind::kBlockX, index[0]) && is(LoopKind::kBlockY, index[1]) &&
+           is(LoopKind::kBlockZ, index[2]);
   }
 
   void Pass(const SyncPoint& point, ThreadBlock& block) {

@@ -177,6 +177,24 @@ class Printer {
            sources_.contains(sum.splits[0].source.id);
   }
 
+  // Orders terms by scale, then by the position of their sources on the path from the root or among the lets
+  // that are printed, not by id.
+  void Order(IndexSum& sum, const std::map<Id, std::string>& lets,
+             const std::vector<std::string>& printed) const {
+    const auto place = [&](Source source) -> int64_t {
+      if (source.kind == Source::Kind::kIter) return source.id;
+      if (source.kind == Source::Kind::kLoop)
+        return depth_of_.contains(source.id) ? depth_of_.at(source.id) : 0;
+      return absl::c_find(printed, lets.at(source.id)) - printed.begin();
+    };
+    const auto rank = [&](const IndexSplit& s) {
+      return std::make_tuple(-std::abs(s.scale), static_cast<int>(s.source.kind), place(s.source), s.lower,
+                             s.extent);
+    };
+    std::sort(sum.splits.begin(), sum.splits.end(),
+              [&](const IndexSplit& a, const IndexSplit& b) { return rank(a) < rank(b); });
+  }
+
   // Prints the iters of a block. Their sums are over loops, iters of the enclosing block, and those marks
   // that may be out of their extents or are divided.
   void PrintIters(Id node, Id scope_block, UniqueNames& scope) {
@@ -188,19 +206,8 @@ class Printer {
     };
     std::map<std::string, std::string> let_names;  // by text, so that equal guards are printed once
     std::vector<std::string> printed_lets;         // in order
-    // Orders terms by scale, then by the position of their sources on the path from the root or among the
-    // lets, not by id.
     const auto text_of = [&](IndexSum sum) {
-      const auto rank = [&](const IndexSplit& s) {
-        const int place =
-            s.source.kind == Source::Kind::kLoop ? depth_of_[s.source.id]
-            : s.source.kind == Source::Kind::kMark
-                ? static_cast<int>(absl::c_find(printed_lets, lets.at(s.source.id)) - printed_lets.begin())
-                : s.source.id;
-        return std::make_tuple(-std::abs(s.scale), static_cast<int>(s.source.kind), place, s.lower, s.extent);
-      };
-      std::sort(sum.splits.begin(), sum.splits.end(),
-                [&](const IndexSplit& a, const IndexSplit& b) { return rank(a) < rank(b); });
+      Order(sum, lets, printed_lets);
       return ToString(sum, name_of);
     };
     const auto let = [&](const IndexSum& value, const std::string& extent) {

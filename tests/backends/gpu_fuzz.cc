@@ -26,9 +26,9 @@
 #include "testing/compiled/loaded.h"
 #include "testing/compiled/run_program.h"
 #include "testing/random_program.h"
-#include "tests/support/random_tiles.h"
 #include "tests/backends/exact_results.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/random_tiles.h"
 
 namespace kiln {
 namespace {
@@ -63,12 +63,10 @@ std::vector<const Primitive*> MakersOfKernels() {
 // True if several threads may run the same instance of a block, and store the same value: the clocks see a race.
 bool MayRepeatStores(const Program& p) {
   return absl::c_any_of(Blocks(p), [&](Id block) {
-    const bool shares = absl::c_any_of(WrittenBuffers(p, block), [&](Id buffer) {
-      return p.buffers[buffer].scope.owner != Owner::kThread;
-    });
-    return shares && absl::c_any_of(LoopsAround(p, block), [&](Id loop) {
-             return OnAxis(p, loop) && !TellsApart(p, block, loop);
-           });
+    const bool shares = absl::c_any_of(
+        WrittenBuffers(p, block), [&](Id buffer) { return p.buffers[buffer].scope.owner != Owner::kThread; });
+    return shares && absl::c_any_of(LoopsAround(p, block),
+                                    [&](Id loop) { return OnAxis(p, loop) && !TellsApart(p, block, loop); });
   });
 }
 
@@ -86,7 +84,8 @@ std::optional<Drawn> DrawSteps(Dice& dice) {
   }
   Step rest;
   rest.primitive = FindPrimitive("bind-rest");
-  rest.operands = {{Operand::Kind::kInt, 1 + dice.Below(4)}, {Operand::Kind::kInt, int64_t{1} << dice.Below(7)}};
+  rest.operands = {{Operand::Kind::kInt, 1 + dice.Below(4)},
+                   {Operand::Kind::kInt, int64_t{1} << dice.Below(7)}};
   Run(state, Target(), rest, 0, nullptr, nullptr, nullptr).IgnoreError();
   if (!HasAxes(state.program) || !CheckOwners(state.program).ok() || MayRepeatStores(state.program))
     return std::nullopt;

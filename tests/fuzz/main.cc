@@ -226,9 +226,8 @@ int ReportRefusals() {
   return status;
 }
 
-int Main(int argc, char** argv) {
-  if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
-  Options options;
+// Reads the options from argument `first` on. Prints what it does not know, and returns false.
+bool ReadOptions(int argc, char** argv, int first, Options& options) {
   std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},       {"--seed", &options.seed},
                                              {"--threads", &options.threads},   {"--seeds", &options.seeds},
                                              {"--failures", &options.failures}, {"--proofs", &options.proofs},
@@ -243,17 +242,24 @@ int Main(int argc, char** argv) {
                                                {"--space", &options.space},
                                                {"--gpu", &options.gpu},
                                                {"--seeds-of", &options.seeds_of}};
-  const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
-  const bool named = defects && argc > 2 && argv[2][0] != '-';
-  for (int i = 1 + int{defects} + int{named}; i < argc; i += 2) {
+  for (int i = first; i < argc; i += 2) {
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
     if (texts.count(argv[i]) != 0) {
       *texts[argv[i]] = value;
     } else if (numbers.count(argv[i]) == 0 || !absl::SimpleAtoi(value, numbers[argv[i]])) {
       fmt::print(stderr, "{} {}: see the head of tests/fuzz/main.cc\n", argv[i], value);
-      return 2;
+      return false;
     }
   }
+  return true;
+}
+
+int Main(int argc, char** argv) {
+  if (argc == 2 && absl::string_view(argv[1]) == "--refusals") return ReportRefusals();
+  const bool defects = argc > 1 && absl::string_view(argv[1]) == "--defects";
+  const bool named = defects && argc > 2 && argv[2][0] != '-';
+  Options options;
+  if (!ReadOptions(argc, argv, 1 + int{defects} + int{named}, options)) return 2;
   PlantDefect(options.plant);
   if (!options.gpu.empty()) {
     const Gpu* const gpu = FindGpu(options.gpu);

@@ -79,7 +79,8 @@ TEST(MeasurerOfASearch, RacesTheNextOnesIfAllFinalistsFailACheck) {
   MustTune(Small(96, 1), machine, *store);
   EXPECT_EQ(machine.races, 3);
   int failed = 0;
-  for (const RecordRow& record : store->ReadAll()->records)
+  const auto all = store->ReadAll();
+  for (const RecordRow& record : all->records)
     failed += !record.flags.race && record.status == outcome::kWrongResult;
   EXPECT_GE(failed, 4);
 }

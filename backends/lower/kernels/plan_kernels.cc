@@ -14,8 +14,8 @@
 #include "backends/lower/passes/plan_indices.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loop_nest_summary.h"
-#include "lang/analysis/lowerable.h"
 #include "lang/analysis/loops.h"
+#include "lang/analysis/lowerable.h"
 #include "lang/schedule/inline_nested_blocks.h"
 #include "lang/threads/synchronization.h"
 

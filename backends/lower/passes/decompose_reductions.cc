@@ -188,7 +188,8 @@ void Decompose(Program& p, Id node, bool starts_inside) {
   const bool skips =
       AnnotationOf(p, p.block(node).annotations, kAssumeFinite) != 0 &&  // may drop the first term
       absl::c_any_of(BodyExprs(p, node), [&](Id e) { return p.exprs[e].op == Op::kWithin; });
-  if (starts_inside && others && !lanes && !skips && (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
+  if (starts_inside && others && !lanes && !skips &&
+      (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
       FirstIsAtZero(p, node, loops, reduction))
     return;
   InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);

@@ -86,7 +86,7 @@ std::vector<Id> FirstLoopsOnAxes(const Program& p) {
 struct OuterLoops {
   std::vector<Id> common = {};
   std::vector<Id> axes = {};  // the first loop on each axis
-  Id repeated = kNone;        // an axis whose iterations may store the same elements; what is inside is not outer
+  Id repeated = kNone;  // an axis whose iterations may store the same elements; what is inside is not outer
 
   // The loop that stands for this one; kNone if this one is not outside.
   Id Of(const Program& p, Source source) const {

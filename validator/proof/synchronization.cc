@@ -188,13 +188,15 @@ class OrderOfThreads {
       points = With(points, pairs.Ahead(way.alike) + IndexSum::Constant(-way.ahead), extent - way.ahead);
     }
     for (const size_t axis : {kBlockX, kBlockY, kBlockZ}) points = With(points, ahead(axis), 1);
-    const bool lanes = RunnerOf(p_, a.block) != Owner::kThread || RunnerOf(p_, b.block) != Owner::kThread;
-    if (!lanes && NoneDiffers(points, ahead, {kX, kY, kZ})) return true;
+    const Owner runner =
+        std::max(RunnerOf(p_, a.block), RunnerOf(p_, b.block));  // its lanes are told apart no further
+    if (runner == Owner::kThread && NoneDiffers(points, ahead, {kX, kY, kZ})) return true;
     for (const Passing& p : passed) {
       std::vector<size_t> groups = AxesAround(*p.point);
       if (p.point->among == Owner::kWarp) groups.push_back(kInWarp);
       if (p.point->among == Owner::kWarpgroup) groups.push_back(kInWarpgroup);
-      if (p.point->among != Owner::kThread && NoneDiffers(points, ahead, groups)) return true;
+      if (p.point->among != Owner::kThread && p.point->among >= runner && NoneDiffers(points, ahead, groups))
+        return true;
     }
     return false;
   }
@@ -272,6 +274,9 @@ class OrderOfThreads {
     for (const Id writer : Writers(p_, buffer)) users.push_back(writer);
     size_t around = spaces_.of(users[0]).loops.size();
     for (const Id user : users) around = std::min(around, spaces_.Common(users[0], user));
+    bool reused = false;
+    for (size_t l = 0; l < around; ++l) reused |= IsReused(buffer, spaces_.of(users[0]).loops[l]);
+    if (!reused) return true;
     std::vector<bool> alike(p_.buffers[buffer].shape.count, true);
     std::vector<std::optional<IndexSum>> bases(alike.size());
     for (const SharedUse& use : uses_) {

@@ -19,6 +19,18 @@ bool IsInRegisters(const Buffer& buffer) {
   return buffer.scope.owner <= Owner::kWarpgroup && buffer.scope.storage != Storage::kStack;
 }
 
+// The elements that an access touches. Those of a thread may lie far apart, such as j * 256 + thread: what is
+// between them takes no registers.
+int64_t ElementsOf(const LoopNestSummary& nests, const NestAccess& access) {
+  int64_t elements = 1;
+  for (const NestAxis& axis : nests.axes(access)) {
+    int64_t values = 1;
+    for (const NestTerm& term : nests.terms(axis)) values *= term.values;
+    elements *= std::min(axis.size, values);
+  }
+  return std::min(elements, nests.buffers()[access.buffer].elements);
+}
+
 }  // namespace
 
 int64_t CopiesOf(const LoopNestSummary& nests, Id buffer) {
@@ -43,12 +55,11 @@ int64_t HeldRegisters(const LoopNestSummary& nests, Id nest) {
     for (const NestAccess& access : nests.accesses(block)) {
       const Buffer& buffer = p.buffers[access.buffer];
       if (!IsInRegisters(buffer)) continue;
-      const auto [life, fresh] = lives.try_emplace(access.buffer, Life{b, b});
-      life->second.last = b;
-      if (!fresh) continue;
-      const int64_t bytes = nests.buffers()[access.buffer].elements * SizeOf(buffer.dtype);
-      life->second.registers =
-          CopiesOf(nests, access.buffer) * ((bytes + kRegisterBytes - 1) / kRegisterBytes);
+      Life& life = lives.try_emplace(access.buffer, Life{b, b}).first->second;
+      life.last = b;
+      const int64_t bytes = ElementsOf(nests, access) * SizeOf(buffer.dtype);
+      life.registers = std::max(
+          life.registers, CopiesOf(nests, access.buffer) * ((bytes + kRegisterBytes - 1) / kRegisterBytes));
     }
   }
   int64_t most = 0;

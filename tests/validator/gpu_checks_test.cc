@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lang/program/builder.h"
 #include "lang/threads/held_registers.h"
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
@@ -53,6 +54,27 @@ Program HeldSums(int64_t per, int64_t threads = 32) {
 TEST(GpuChecks, AcceptSchedulesThatFit) {
   EXPECT_EQ(WhyRefused(SimtMatmul(Matmul(32, 24, 16)).program()), "");
   EXPECT_EQ(WhyRefused(SoftmaxOfRows(Softmax(3, 64)).program()), "");
+}
+
+// A thread loads the elements t, t + 32, t + 64, ... of a row: 64 registers, though 2,048 elements are between the ends.
+TEST(GpuChecks, CountTheElementsOfAThreadAndNotWhatIsBetweenThem) {
+  Builder b("rows");
+  const Id A = b.Input("A", DType::kF32, {16, 2048}), C = b.Output("C", DType::kF32, {16, 2048});
+  const std::vector<IndexSum> index = {b.Iter(0), b.Iter(1)};
+  b.Compute("use", {{"i", 16}, {"j", 2048}}, {C, index}, b.Load(A, index));
+  Schedule s = Scheduled(b.Finish());
+  const Block row = s.CacheRead(s.GetBlock("use"), 0, "register");
+  for (const Block block : {row, s.GetBlock("use")}) {
+    const auto loops = s.GetLoops(block);
+    const auto j = s.Split(loops[1], {64, 32});
+    s.Reorder({loops[0], j[1], j[0]});
+    s.Unroll(j[0]);
+  }
+  const Loop i = s.Merge(s.GetLoops(row)[0], s.GetLoops(s.GetBlock("use"))[0]);
+  s.Bind(i, LoopKind::kBlockX);
+  for (const Block block : {row, s.GetBlock("use")}) s.Bind(s.GetLoops(block)[1], LoopKind::kThreadX);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(WhyRefused(s.program()), "");
 }
 
 TEST(GpuChecks, LimitThreads) {

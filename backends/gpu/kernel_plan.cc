@@ -88,11 +88,15 @@ class Reader {
     if (node.As<plan::Call>() != nullptr) Refuse("calls of intrinsics");
     if (node.As<plan::Prefetch>() || node.As<plan::Flush>() || node.As<plan::Fence>())
       Refuse("steps of a CPU's plan");
+    const bool outside = in_lanes_;
+    if (const auto* loop = node.As<plan::Loop>()) in_lanes_ = in_lanes_ || loop->run == plan::Run::kLanes;
     for (const plan::Nodes& arm : node.arms)
       for (const plan::Node& child : arm) ReadNode(child);
+    in_lanes_ = outside;
   }
 
   void ReadAcross(const plan::Leaf& leaf) {
+    if (in_lanes_) Refuse("a reduction across threads of each lane of a vector");
     const std::vector<size_t> axes = AxesAcross(p_, plan_, leaf);
     const int64_t lanes = LanesAcross(kernel_, axes);
     int64_t threads = 1;
@@ -107,6 +111,7 @@ class Reader {
   const IndexPlan& plan_;
   Kernel& kernel_;
   std::set<Id> reads_, writes_;
+  bool in_lanes_ = false;  // of vectors
   absl::Status status_;
 };
 

@@ -71,7 +71,7 @@ TEST(BuildKernels, RefusesAKernelThatSpills) {
   const Block store = s.AccumulateAt(product, loops[0], "register");
   s.Bind(loops[0], LoopKind::kThreadX);
   s.Unroll(loops[1]);
-  s.Unroll(s.GetLoops(store)[1]);
+  s.Unroll(s.GetLoops(store).back());
   ASSERT_TRUE(s.ok()) << s.status();
   const auto pool = StartBuilders();
   const BuildResult built = pool->Submit(ForH100(s.program(), {BuildOutput::kCubin})).get();

@@ -1,6 +1,7 @@
 // Tests reductions over threads: any number of threads, axis, type and monoid, through shuffles and shared memory.
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "backends/lower/text/loop_plan_parse.h"
 #include "lang/text/text.h"
@@ -157,6 +158,15 @@ TEST(ThreadReductions, StartFromOtherValues) {
   const auto program = ParseProgram(kInitial);
   ASSERT_TRUE(program.ok()) << program.status();
   ExpectSameOnGpu(*program, *program);
+}
+
+TEST(ThreadReductions, AreRefusedInLanesOfVectors) {
+  const auto program = ParseProgram(absl::StrReplaceAll(kInitial, {{"i < 3 block-x", "i < 3 vectorized"}}));
+  ASSERT_TRUE(program.ok()) << program.status();
+  const auto planned = plan::PlanKernels(*program);
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  EXPECT_TRUE(absl::StrContains(LowerKernels(planned->program, planned->plan, Context()).status().message(),
+                                "a reduction across threads of each lane of a vector"));
 }
 
 TEST(ThreadReductions, LeaveOutThreadsWithoutAnElement) { ExpectRight(kSome); }

@@ -58,6 +58,7 @@ TEST(Space, ValuesThatAnOptionDoesNotAllowAreMistakesOfTheCommandLine) {
 
 TEST(Space, EverySingleOperationIsOneTask) {
   for (const auto& file : std::filesystem::directory_iterator(kSource + "/tests/inputs/ops")) {
+    if (file.path().filename() == "onnx_LSTM.mlir") continue;  // steps of a loop, each of several tasks
     const Ran ran = RunKiln({"space", file.path(), "--limit", "1", "--json"});
     if (ran.exit_code != 0) continue;  // tests/backends/import_table.txt holds which these are
     EXPECT_EQ(ran.json()["tasks"].size(), 1) << file.path();

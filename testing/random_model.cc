@@ -295,7 +295,7 @@ class Maker {
     if ((n & (n - 1)) != 0) return AddNorm();
     const DType wide = DType::kF64;
     const auto temporary = [&](std::vector<Extent> shape, DType dtype) {
-      return b_.Temporary(Name("t"), dtype, std::move(shape));
+      return b_.Temporary(Name("t"), dtype, shape);
     };
     const std::vector<Builder::IterSpec> all = {{"i", kRows}, {"j", n}}, row = {{"i", kRows}},
                                          sum = {{"i", kRows}, {"j", n, IterKind::kReduction}};

@@ -294,7 +294,7 @@ class Maker {
     const int64_t n = from.width;
     if ((n & (n - 1)) != 0) return AddNorm();
     const DType wide = DType::kF64;
-    const auto temporary = [&](std::vector<Extent> shape, DType dtype) {
+    const auto temporary = [&](const std::vector<Extent>& shape, DType dtype) {
       return b_.Temporary(Name("t"), dtype, shape);
     };
     const std::vector<Builder::IterSpec> all = {{"i", kRows}, {"j", n}}, row = {{"i", kRows}},

@@ -319,7 +319,7 @@ class PartsRead {
     }
     const bool whole = part.base.IsConstant() && part.base.offset <= 0 &&
                        part.base.offset + part.extent >= iter.extent.Known();
-    if (iter.kind == IterKind::kReduction && !whole && !KILN_DEFECT("reverse-compute-at.part")) {
+    if (iter.kind == IterKind::kReduction && !whole) {
       return No(absl::StrCat("it reduces over ", program_.Text(iter.name), ", of which one iteration of ",
                              Describe(program_, loop_), " has only a part"));
     }

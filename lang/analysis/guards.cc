@@ -41,18 +41,7 @@ bool KeepsMark(const Program& p, const Bindings& bindings, const Guard& guard, I
   return false;
 }
 
-// True if the load happens under a condition other than that it is inside its buffer.
-bool IsConditional(const Program& p, const Expr& within, const Expr& load) {
-  const auto index = p.List(load.AsLoad().index);
-  const auto shape = p.Dims(p.buffers[load.AsLoad().buffer].shape);
-  return absl::c_any_of(p.List(within.AsWithin().marks), [&](Id mark) {
-    for (size_t d = 0; d < index.size(); ++d)
-      if (p.SumOf(mark) == p.SumOf(index[d]) && p.marks[mark].extent == shape[d]) return false;
-    return true;
-  });
-}
-
-// True if the block loads from the buffer under such conditions.
+// True if the block loads from the buffer under other conditions than to be inside of it.
 bool LoadsConditionally(const Program& p, Id block, Id buffer) {
   const std::vector<Id> exprs = BodyExprs(p, block);  // operands before users
   for (size_t w = 0; w < exprs.size(); ++w) {
@@ -62,7 +51,7 @@ bool LoadsConditionally(const Program& p, Id block, Id buffer) {
     for (size_t i = w; i-- > 0;) {
       const Expr& e = p.exprs[exprs[i]];
       if (!below.contains(exprs[i])) continue;
-      if (e.op == Op::kLoad && e.AsLoad().buffer == buffer && IsConditional(p, within, e)) return true;
+      if (e.op == Op::kLoad && e.AsLoad().buffer == buffer && !BoundsAreTheBuffers(p, within, e)) return true;
       below.insert(e.Operands().begin(), e.Operands().end());
     }
   }
@@ -70,6 +59,17 @@ bool LoadsConditionally(const Program& p, Id block, Id buffer) {
 }
 
 }  // namespace
+
+bool BoundsAreTheBuffers(const Program& program, const Expr& within, const Expr& load) {
+  const auto index = program.List(load.AsLoad().index);
+  const auto shape = program.Dims(program.buffers[load.AsLoad().buffer].shape);
+  return absl::c_all_of(program.List(within.AsWithin().marks), [&](Id mark) {
+    for (size_t d = 0; d < index.size(); ++d)
+      if (program.SumOf(mark) == program.SumOf(index[d]) && program.marks[mark].extent == shape[d])
+        return true;
+    return false;
+  });
+}
 
 bool HasInnerGuards(const Program& program, const Bindings& bindings) {
   return absl::c_any_of(bindings.guards,

@@ -25,6 +25,9 @@ std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings,
 // lie inside the buffer. The block may then read only a part of the region.
 bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer);
 
+// True if the conditions of a kWithin are those under which the load is inside its buffer.
+bool BoundsAreTheBuffers(const Program& program, const Expr& within, const Expr& load);
+
 // True if the block writes every element in the range of its index of the buffer.
 bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer);
 

@@ -160,17 +160,6 @@ class PipelineCheck {
     return zero && p_.exprs[e.Operands()[0]].op == Op::kLoad ? e.Operands()[0] : kNone;
   }
 
-  // True if the bounds under which the load happens are those of its buffer.
-  bool BoundsAreTheBuffers(const Expr& within, const Expr& load) const {
-    const auto index = p_.List(load.AsLoad().index);
-    const auto shape = p_.Dims(p_.buffers[load.AsLoad().buffer].shape);
-    return absl::c_all_of(p_.List(within.AsWithin().marks), [&](Id mark) {
-      for (size_t d = 0; d < index.size(); ++d)
-        if (p_.SumOf(mark) == p_.SumOf(index[d]) && p_.marks[mark].extent == shape[d]) return true;
-      return false;
-    });
-  }
-
   absl::Status CheckTransport(const CarriedBuffer& c, Transport transport) const {
     const Id writer = Writers(p_, c.buffer)[0];
     const BlockNode& b = p_.block(writer);
@@ -184,7 +173,7 @@ class PipelineCheck {
         return p_.marks[mark].splits.count == 0 || AsSimpleIndex(p_, mark).has_value();
       });
     };
-    if (load != value && !BoundsAreTheBuffers(p_.exprs[value], p_.exprs[load]))
+    if (load != value && !BoundsAreTheBuffers(p_, p_.exprs[value], p_.exprs[load]))
       return No(
           absl::StrCat(what, Describe(p_, writer), " fills with zeros within the buffer that it reads"));
     if (box(p_.exprs[load].AsLoad().index) && box(p_.Accesses(b.dests)[0].index)) return absl::OkStatus();

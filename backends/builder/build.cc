@@ -61,7 +61,7 @@ class Job {
     codegen_ = *codegen;
     std::optional<ObjectCache> cache;
     if (!request_.object_folder.empty() && IsCacheable()) cache.emplace(request_.object_folder);
-    if (cache && FindIn(*cache, result)) return absl::OkStatus();
+    if (cache && FindResult(*cache, Key(), result)) return absl::OkStatus();
     for (const BuildOutput output : request_.outputs) {
       auto made = Make(output);
       if (!made.ok()) return made.status();
@@ -73,10 +73,7 @@ class Job {
     result->takes_threads = object_ && object_->takes_threads;
     result->has_table = object_ && HasTable();
     result->passes = passes_.str();
-    if (cache) {
-      if (const absl::Status kept = cache->Keep(Key(), Encode(*result)); !kept.ok())
-        result->remark = std::string(kept.message());
-    }
+    if (cache) KeepResult(*cache, Key(), result);
     return absl::OkStatus();
   }
 
@@ -98,12 +95,6 @@ class Job {
                      machine.vector_bytes, "|", machine.l2_bytes);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
-  }
-
-  bool FindIn(ObjectCache& cache, BuildResult* result) const {
-    const std::optional<std::string> bytes = cache.Find(Key());
-    if (!bytes || !Decode(*bytes, result)) return false;
-    return result->from_folder = true;
   }
 
   absl::StatusOr<std::string> Make(BuildOutput output) {

@@ -44,17 +44,14 @@ class KernelJob {
     program_.name = request_.symbol;
     std::optional<ObjectCache> cache;
     if (!request_.object_folder.empty() && IsCacheable()) cache.emplace(request_.object_folder);
-    if (cache && FindIn(*cache, result)) return absl::OkStatus();
+    if (cache && FindResult(*cache, Key(), result)) return absl::OkStatus();
     for (const BuildOutput output : request_.outputs) {
       auto made = Make(output);
       if (!made.ok()) return made.status();
       result->outputs.push_back(*std::move(made));
     }
     if (nvvm_) Describe(result);
-    if (cache) {
-      if (const absl::Status kept = cache->Keep(Key(), Encode(*result)); !kept.ok())
-        result->remark = std::string(kept.message());
-    }
+    if (cache) KeepResult(*cache, Key(), result);
     return absl::OkStatus();
   }
 
@@ -71,12 +68,6 @@ class KernelJob {
                                    "|", request_.policies.switched, "|", request_.triple, "|", request_.cpu);
     for (const BuildOutput output : request_.outputs) absl::StrAppend(&key, "|", static_cast<int>(output));
     return HashOf(key);
-  }
-
-  bool FindIn(ObjectCache& cache, BuildResult* result) const {
-    const std::optional<std::string> bytes = cache.Find(Key());
-    if (!bytes || !Decode(*bytes, result)) return false;
-    return result->from_folder = true;
   }
 
   absl::StatusOr<std::string> Make(BuildOutput output) {

@@ -22,12 +22,8 @@ struct BuildFields {
     } else if constexpr (std::is_same_v<T, KernelFacts>) {
       visit(value.name, value.registers, value.stack, value.spill_stores, value.spill_loads, value.shared,
             value.barriers);
-    } else if constexpr (std::is_same_v<T, LaunchArgument>) {
-      visit(value.is_workspace, value.value, value.bytes, value.is_read, value.is_written);
-    } else if constexpr (std::is_same_v<T, Launch>) {
-      visit(value.kernel, value.blocks, value.threads, value.shared_bytes, value.arguments, value.prepare);
-    } else if constexpr (std::is_same_v<T, LaunchList>) {
-      visit(value.parameters, value.workspace_bytes, value.launches);
+    } else if constexpr (LaunchFields::kHas<T>) {
+      LaunchFields::Of(visit, value);
     } else {
       static_assert(std::is_same_v<T, BuildResult>);
       visit(value.status, value.error, value.outputs, value.has_prepare, value.prepared, value.workspaces,

@@ -109,4 +109,15 @@ void ObjectCache::RemoveOldest() const {
   }
 }
 
+bool FindResult(ObjectCache& cache, Hash128 key, BuildResult* result) {
+  const std::optional<std::string> bytes = cache.Find(key);
+  if (!bytes || !Decode(*bytes, result)) return false;
+  return result->from_folder = true;
+}
+
+void KeepResult(ObjectCache& cache, Hash128 key, BuildResult* result) {
+  const absl::Status kept = cache.Keep(key, Encode(*result));
+  if (!kept.ok()) result->remark = std::string(kept.message());
+}
+
 }  // namespace kiln

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "backends/builder/builder.h"
 #include "lang/base/mixer.h"
 
 namespace kiln {
@@ -33,6 +34,11 @@ class ObjectCache {
   const int64_t max_bytes_;
   int64_t kept_bytes_;  // bytes stored since old files were removed; very large before the first check
 };
+
+// The result that is kept under the key; false if there is none.
+bool FindResult(ObjectCache& cache, Hash128 key, BuildResult* result);
+// Keeps the result. If that fails, its `remark` says why.
+void KeepResult(ObjectCache& cache, Hash128 key, BuildResult* result);
 
 // A hash of all bytes.
 Hash128 HashOf(const std::string& bytes);

@@ -93,16 +93,6 @@ std::vector<EmulationOptions> EmulationsOf(const Program& scheduled, const Launc
   return all;
 }
 
-BuildRequest GpuBuild(const Target& target, const Program& program, BuildOutput output) {
-  return {.program = Serialize(program),
-          .symbol = kSymbol,
-          .outputs = {output},
-          .contract = target.contract,
-          .policies = target.policies,
-          .triple = target.triple,
-          .cpu = target.cpu};
-}
-
 }  // namespace
 
 class StaticMachine::Impl {
@@ -205,7 +195,7 @@ class StaticMachine::Impl {
   bool WasInterrupted() const { return interrupts_ != started_at_; }
 
   std::shared_future<BuildResult> Submit(const Program& scheduled, BuildOutput output) {
-    BuildRequest build = GpuBuild(target_, scheduled, output);
+    BuildRequest build = GpuKernelBuild(target_, scheduled, output);
     build.limits = options_.build_limits;
     build.cache_key = absl::StrCat(ToString(HashOf(scheduled)), output == BuildOutput::kCubin ? "" : "e");
     return builders_->Submit(std::move(build));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace kiln {
@@ -37,6 +38,25 @@ struct LaunchList {
 
 // The tag of the field with a list of launches (KernelField in runner.h).
 inline constexpr uint32_t kLaunchListField = 1;
+
+// The fields of these structs, for backends/workers/wire.h.
+struct LaunchFields {
+  template <typename T>
+  static constexpr bool kHas =
+      std::is_same_v<T, LaunchArgument> || std::is_same_v<T, Launch> || std::is_same_v<T, LaunchList>;
+
+  static void Of(auto& visit, auto& value) {
+    using T = std::remove_cvref_t<decltype(value)>;
+    static_assert(kHas<T>);
+    if constexpr (std::is_same_v<T, LaunchArgument>) {
+      visit(value.is_workspace, value.value, value.bytes, value.is_read, value.is_written);
+    } else if constexpr (std::is_same_v<T, Launch>) {
+      visit(value.kernel, value.blocks, value.threads, value.shared_bytes, value.arguments, value.prepare);
+    } else {
+      visit(value.parameters, value.workspace_bytes, value.launches);
+    }
+  }
+};
 
 // As bytes, for another process of the same build. Decode returns false, and an unspecified value, for bytes that
 // Encode did not write.

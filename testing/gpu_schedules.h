@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "lang/base/check.h"
+#include "lang/program/builder.h"
 #include "testing/scheduled.h"
 
 namespace kiln {
@@ -114,28 +116,82 @@ inline Schedule TiledProduct(const Program& program, const SimtTile& tile) {
   return TiledProduct(std::move(s), product, tile);
 }
 
+// The blocks of a softmax that is one kernel, a row in each iteration of `row`: rows in registers, maximum and sum in shared
+// memory.
+struct SoftmaxRows {
+  Loop row;
+  Block load, max, exp, sum, div;
+  explicit SoftmaxRows(Schedule& s)
+      : max(s.GetBlock("max")), exp(s.GetBlock("exp")), sum(s.GetBlock("sum")), div(s.GetBlock("div")) {
+    row = s.GetLoops(div)[0];
+    for (const Block block : {sum, exp, max}) s.ComputeAt(block, row);
+    load = s.CacheRead(max, 0, "register");
+    s.SetScope(max, "shared");
+    s.SetScope(sum, "shared");
+    s.SetScope(exp, "register");
+    s.ComputeAt(load, row);
+  }
+  // True for the blocks that move a row from or to memory.
+  bool Moves(Block block) const { return block.number == load.number || block.number == div.number; }
+};
+
 // A block computes a row, a thread 8 adjacent elements, which it reduces in registers first.
 inline Schedule SoftmaxOfRows(const Program& program) {
   Schedule s = Scheduled(program);
-  const Block max = s.GetBlock("max"), exp = s.GetBlock("exp"), sum = s.GetBlock("sum"),
-              div = s.GetBlock("div");
-  const Loop row = s.GetLoops(div)[0];
-  for (const Block block : {sum, exp, max}) s.ComputeAt(block, row);
-  const Block load = s.CacheRead(max, 0, "register");
-  s.SetScope(max, "shared");
-  s.SetScope(sum, "shared");
-  s.SetScope(exp, "register");
-  s.ComputeAt(load, row);
+  const SoftmaxRows rows(s);
+  const auto& [row, load, max, exp, sum, div] = rows;
   for (const Block block : {load, max, exp, sum, div}) {
     const auto parts = s.Split(s.GetLoops(block).back(), {8, kAuto, 4});
     s.Bind(parts[0], LoopKind::kThreadX);
     s.Unroll(parts[1]);
-    const bool moves = block.number == load.number || block.number == div.number;
-    moves ? s.Vectorize(parts[2]) : s.Unroll(parts[2]);
+    rows.Moves(block) ? s.Vectorize(parts[2]) : s.Unroll(parts[2]);
     if (block.number == max.number || block.number == sum.number) s.AccumulateAt(block, parts[0], "register");
   }
   s.Bind(row, LoopKind::kBlockX);
   return s;
+}
+
+// T = A;  C[i] = T[i] + T[i + shift]: T in shared memory, a part for each block.
+inline Program Shifted(int64_t elements, int64_t shift, int64_t threads) {
+  Builder b("shifted");
+  const Id A = b.Input("A", DType::kF32, {elements + shift}),
+           T = b.Temporary("T", DType::kF32, {elements + shift}), C = b.Output("C", DType::kF32, {elements});
+  const IndexSum i = b.Iter(0);
+  b.Compute("make", {{"i", elements + shift}}, {T, {i}}, b.Load(A, {i}));
+  b.Compute("use", {{"i", elements}}, {C, {i}},
+            b.Add(b.Load(T, {i}), b.Load(T, {i + IndexSum::Constant(shift)})));
+  Schedule s = Scheduled(b.Finish());
+  const Block make = s.GetBlock("make"), use = s.GetBlock("use");
+  const auto parts = s.Split(s.GetLoops(use)[0], {kAuto, 2, threads});
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.ComputeAt(make, parts[1]);
+  s.SetScope(make, "shared");
+  s.Bind(parts[2], LoopKind::kThreadX);
+  s.Bind(s.GetLoops(make).back(), LoopKind::kThreadX);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
+}
+
+// for k: { S = A[:, k], copied by as many threads as elements;  C += S, read by other threads }
+inline Program Copied(int64_t elements, const PipelineOptions& options) {
+  Builder b("copied");
+  const Id A = b.Input("A", DType::kF32, {12, elements}), S = b.Temporary("S", DType::kF32, {12, elements}),
+           C = b.Output("C", DType::kF32, {elements});
+  const IndexSum i = b.Iter(0), k = b.Iter(1);
+  b.Compute("load", {{"k", 12}, {"i", elements}}, {S, {b.Iter(0), b.Iter(1)}},
+            b.Load(A, {b.Iter(0), b.Iter(1)}));
+  b.Reduce("sum", {{"i", elements}, {"k", 12, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
+           b.Load(S, {k, i * -1 + IndexSum::Constant(elements - 1)}));
+  Schedule s = Scheduled(b.Finish());
+  const auto loops = s.GetLoops(s.GetBlock("sum"));
+  s.Reorder({loops[1], loops[0]});
+  s.ComputeAt(s.GetBlock("load"), loops[1]);
+  s.SetScope(s.GetBlock("load"), "shared");
+  s.Bind(loops[0], LoopKind::kThreadX);
+  s.Bind(s.GetLoops(s.GetBlock("load")).back(), LoopKind::kThreadX);
+  s.Pipeline(loops[1], options);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
 }
 
 }  // namespace kiln

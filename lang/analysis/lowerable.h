@@ -2,8 +2,9 @@
 // rules hold between any two steps. These rules hold at the end only: accumulate-at, for example, makes a
 // buffer in registers, and later steps unroll the loops that index it.
 //
-//   registers   all loops that index registers are unrolled, vectorized or of virtual threads (no register has
-//               an address), or are an axis of which each iteration has registers of its own
+//   registers   each loop that indexes registers is unrolled or vectorized, or iterates over virtual threads,
+//               since no register has an address; a loop on an axis may index them too if each of its
+//               iterations has its own registers
 //   nesting     no vectorized loop is in a vectorized one, no parallel loop in a parallel or vectorized one
 //   owners      only a buffer's owner (a thread, warp or block) uses it (lang/analysis/legality.h)
 //

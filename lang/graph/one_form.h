@@ -17,7 +17,7 @@ void InlineRepeatedConstants(Program& program);
 
 // In an imported model:
 // - expressions are written in one way (lang/graph/plain_expressions.h)
-// - what is computed twice is computed once (lang/graph/equal_blocks.h)
+// - blocks that compute the same become one block (lang/graph/equal_blocks.h)
 // - a store whose only reader is a store with as many instances, which reads each element once, is inlined,
 //   if that permutes nothing and the reader does not write a part of a concatenation
 // - a store that only reshapes or repeats a temporary in order is inlined everywhere, and one that permutes a temporary

@@ -164,22 +164,14 @@ TEST(GpuTiles, ThatAreStoredThroughSharedMemory) {
 TEST(GpuTiles, OfRowsInRegisters) {
   const Program program = Softmax(3, 512);
   Schedule s = Scheduled(program);
-  const Block max = s.GetBlock("max"), exp = s.GetBlock("exp"), sum = s.GetBlock("sum"),
-              div = s.GetBlock("div");
-  const Loop row = s.GetLoops(div)[0];
-  for (const Block block : {sum, exp, max}) s.ComputeAt(block, row);
-  const Block load = s.CacheRead(max, 0, "register");
-  s.SetScope(max, "shared");
-  s.SetScope(sum, "shared");
-  s.SetScope(exp, "register");
-  s.ComputeAt(load, row);
+  const SoftmaxRows rows(s);
+  const auto& [row, load, max, exp, sum, div] = rows;
   for (const Block block : {load, max, exp, sum, div}) {
     const auto parts = s.Split(s.GetLoops(block).back(), {kAuto, 64, 4});
     s.Reorder({parts[1], parts[0], parts[2]});
     s.Bind(parts[1], LoopKind::kThreadX);
     s.Unroll(parts[0]);
-    const bool moves = block.number == load.number || block.number == div.number;
-    moves ? s.Vectorize(parts[2]) : s.Unroll(parts[2]);
+    rows.Moves(block) ? s.Vectorize(parts[2]) : s.Unroll(parts[2]);
   }
   s.Bind(row, LoopKind::kBlockX);
   ExpectSame(program, s);

@@ -56,37 +56,14 @@ void ExpectAllNeeded(const Program& p) {
   }
 }
 
-// T = A;  C[i] = T[i] + T[i + shift].  n elements each, C in 16 blocks; T in shared memory, a part for each
-// block.
-Program Shifted(int64_t shift, int64_t threads) {
-  Builder b("shifted");
-  const Id A = b.Input("A", DType::kF32, {64 + shift}), T = b.Temporary("T", DType::kF32, {64 + shift}),
-           C = b.Output("C", DType::kF32, {64});
-  const IndexSum i = b.Iter(0);
-  IndexSum next = i;
-  next.offset = shift;
-  b.Compute("make", {{"i", 64 + shift}}, {T, {i}}, b.Load(A, {i}));
-  b.Compute("use", {{"i", 64}}, {C, {i}}, b.Add(b.Load(T, {i}), b.Load(T, {next})));
-  Schedule s = Scheduled(b.Finish());
-  const Block make = s.GetBlock("make"), use = s.GetBlock("use");
-  const auto parts = s.Split(s.GetLoops(use)[0], {kAuto, 2, threads});
-  s.Bind(parts[0], LoopKind::kBlockX);
-  s.ComputeAt(make, parts[1]);
-  s.SetScope(make, "shared");
-  s.Bind(parts[2], LoopKind::kThreadX);
-  s.Bind(s.GetLoops(make).back(), LoopKind::kThreadX);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
-}
-
 TEST(Synchronization, AThreadThatUsesWhatItWroteWaitsForNobody) {
-  const Program p = Shifted(0, 8);
+  const Program p = Shifted(64, 0, 8);
   EXPECT_EQ(TextOf(p, PlanOf(p)), "");
   ExpectAllNeeded(p);
 }
 
 TEST(Synchronization, ThreadsOfAWarpWaitForTheirWarp) {
-  const Program p = Shifted(1, 8);  // before reading T, and before the next iteration writes it again
+  const Program p = Shifted(64, 1, 8);  // before reading T, and before the next iteration writes it again
   EXPECT_EQ(PlanOf(p).points.size(), 2u);
   for (const SyncPoint& point : PlanOf(p).points) EXPECT_EQ(point.among, Owner::kWarp);
   ExpectAllNeeded(p);
@@ -105,32 +82,11 @@ TEST(Synchronization, RowsThatThreadsReduceAreReadAfterAPoint) {
   ExpectAllNeeded(s.program());
 }
 
-// for k: { S = A[:, k], copied by 8 threads with these stages;  C += S read by other threads }
-Program Copied(const PipelineOptions& options) {
-  Builder b("copied");
-  const Id A = b.Input("A", DType::kF32, {12, 8}), S = b.Temporary("S", DType::kF32, {12, 8}),
-           C = b.Output("C", DType::kF32, {8});
-  const IndexSum i = b.Iter(0), k = b.Iter(1);
-  b.Compute("load", {{"k", 12}, {"i", 8}}, {S, {b.Iter(0), b.Iter(1)}}, b.Load(A, {b.Iter(0), b.Iter(1)}));
-  b.Reduce("sum", {{"i", 8}, {"k", 12, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
-           b.Load(S, {k, i * -1 + IndexSum::Constant(7)}));
-  Schedule s = Scheduled(b.Finish());
-  const auto loops = s.GetLoops(s.GetBlock("sum"));
-  s.Reorder({loops[1], loops[0]});
-  s.ComputeAt(s.GetBlock("load"), loops[1]);
-  s.SetScope(s.GetBlock("load"), "shared");
-  s.Bind(loops[0], LoopKind::kThreadX);
-  s.Bind(s.GetLoops(s.GetBlock("load")).back(), LoopKind::kThreadX);
-  s.Pipeline(loops[1], options);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
-}
-
 TEST(Synchronization, RingsNeedOnePointAStepOrOneEachWay) {
   for (const auto& [depth, stage, order, points] :
        std::vector<std::tuple<int64_t, int64_t, std::vector<int64_t>, size_t>>{
            {1, 0, {0, 1}, 2}, {2, 0, {0, 1}, 1}, {2, 1, {0, 1}, 1}, {3, 2, {1, 0}, 1}, {4, 1, {0, 1}, 1}}) {
-    const Program p = Copied({.stages = {0, stage}, .order = order, .depths = {depth}});
+    const Program p = Copied(8, {.stages = {0, stage}, .order = order, .depths = {depth}});
     EXPECT_EQ(PlanOf(p).points.size(), points) << depth << " " << stage << "\n" << TextOf(p, PlanOf(p));
     ExpectAllNeeded(p);
   }
@@ -138,7 +94,7 @@ TEST(Synchronization, RingsNeedOnePointAStepOrOneEachWay) {
 
 TEST(Synchronization, AsynchronousCopiesAreWaitedForByGroups) {
   for (const int64_t stage : {1, 2, 3}) {
-    const Program p = Copied({.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"});
+    const Program p = Copied(8, {.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"});
     const SyncPlan plan = PlanOf(p);
     ASSERT_EQ(plan.points.size(), 1u) << TextOf(p, plan);
     EXPECT_EQ(plan.points[0].wait_groups, stage - 1);  // the point is before the copies of its step
@@ -194,7 +150,7 @@ TEST(Synchronization, PointsOfAChildThatDoesNotRunAtTheEndOrderNothingThere) {
 }
 
 TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
-  const Program p = Copied({.stages = {0, 2}, .depths = {3}, .transport = "bulk", .producers = {0}});
+  const Program p = Copied(8, {.stages = {0, 2}, .depths = {3}, .transport = "bulk", .producers = {0}});
   const SyncPlan plan = PlanOf(p);
   EXPECT_TRUE(plan.points.empty()) << TextOf(p, plan);
   ASSERT_EQ(plan.rings.size(), 1u);

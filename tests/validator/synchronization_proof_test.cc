@@ -90,69 +90,26 @@ TEST(SynchronizationProof, ProvesReductionsOverThreads) {
   ExpectProven(s.program());
 }
 
-// T = A;  C[i] = T[i] + T[i + shift], T in shared memory, a part for each block.
-Program Shifted(int64_t shift, int64_t threads) {
-  Builder b("shifted");
-  const Id A = b.Input("A", DType::kF32, {256 + shift}), T = b.Temporary("T", DType::kF32, {256 + shift}),
-           C = b.Output("C", DType::kF32, {256});
-  const IndexSum i = b.Iter(0);
-  IndexSum next = i;
-  next.offset = shift;
-  b.Compute("make", {{"i", 256 + shift}}, {T, {i}}, b.Load(A, {i}));
-  b.Compute("use", {{"i", 256}}, {C, {i}}, b.Add(b.Load(T, {i}), b.Load(T, {next})));
-  Schedule s = Scheduled(b.Finish());
-  const Block make = s.GetBlock("make"), use = s.GetBlock("use");
-  const auto parts = s.Split(s.GetLoops(use)[0], {kAuto, 2, threads});
-  s.Bind(parts[0], LoopKind::kBlockX);
-  s.ComputeAt(make, parts[1]);
-  s.SetScope(make, "shared");
-  s.Bind(parts[2], LoopKind::kThreadX);
-  s.Bind(s.GetLoops(make).back(), LoopKind::kThreadX);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
-}
-
 TEST(SynchronizationProof, TellsThreadsAndWarpsApart) {
-  EXPECT_TRUE(PlanOf(Shifted(0, 32)).points.empty());  // each thread uses what it wrote
-  ExpectProven(Shifted(0, 32));
-  ExpectProven(Shifted(1, 8));   // a warp waits
-  ExpectProven(Shifted(1, 64));  // a block waits
-}
-
-// for k: { S = A[:, k], copied by 8 threads;  C += S, read by other threads }
-Program Copied(const PipelineOptions& options) {
-  Builder b("copied");
-  const Id A = b.Input("A", DType::kF32, {12, 64}), S = b.Temporary("S", DType::kF32, {12, 64}),
-           C = b.Output("C", DType::kF32, {64});
-  const IndexSum i = b.Iter(0), k = b.Iter(1);
-  b.Compute("load", {{"k", 12}, {"i", 64}}, {S, {b.Iter(0), b.Iter(1)}}, b.Load(A, {b.Iter(0), b.Iter(1)}));
-  b.Reduce("sum", {{"i", 64}, {"k", 12, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i}},
-           b.Load(S, {k, i * -1 + IndexSum::Constant(63)}));
-  Schedule s = Scheduled(b.Finish());
-  const auto loops = s.GetLoops(s.GetBlock("sum"));
-  s.Reorder({loops[1], loops[0]});
-  s.ComputeAt(s.GetBlock("load"), loops[1]);
-  s.SetScope(s.GetBlock("load"), "shared");
-  s.Bind(loops[0], LoopKind::kThreadX);
-  s.Bind(s.GetLoops(s.GetBlock("load")).back(), LoopKind::kThreadX);
-  s.Pipeline(loops[1], options);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
+  EXPECT_TRUE(PlanOf(Shifted(256, 0, 32)).points.empty());  // each thread uses what it wrote
+  ExpectProven(Shifted(256, 0, 32));
+  ExpectProven(Shifted(256, 1, 8));   // a warp waits
+  ExpectProven(Shifted(256, 1, 64));  // a block waits
 }
 
 TEST(SynchronizationProof, ProvesRingsByTheirResidues) {
   for (const auto& [depth, stage, order] : std::vector<std::tuple<int64_t, int64_t, std::vector<int64_t>>>{
            {1, 0, {0, 1}}, {2, 0, {0, 1}}, {2, 1, {0, 1}}, {3, 2, {1, 0}}, {4, 1, {0, 1}}})
-    ExpectProven(Copied({.stages = {0, stage}, .order = order, .depths = {depth}}));
+    ExpectProven(Copied(64, {.stages = {0, stage}, .order = order, .depths = {depth}}));
 }
 
 TEST(SynchronizationProof, ProvesWaitsOfAsynchronousCopies) {
   for (const int64_t stage : {1, 2, 3})
-    ExpectProven(Copied({.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"}));
+    ExpectProven(Copied(64, {.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"}));
 }
 
 TEST(SynchronizationProof, SaysWhatIsNotShown) {
-  const Program p = Shifted(1, 64);
+  const Program p = Shifted(256, 1, 64);
   const proof::Finding finding = FindingOf(p, {});
   EXPECT_EQ(finding.answer, Answer::kUnknown);
   EXPECT_THAT(finding.why, testing::AllOf(testing::HasSubstr("threads are not shown to wait for each other"),

@@ -6,7 +6,7 @@
 //   a shared object of this machine with the same functions K_launch and K_arguments, such as one that C made
 //
 // It checks what it is called with, and writes each call to the file $KILN_FAKE_CUDA_LOG, if that is set. As with the
-// real one, a fault of a kernel is told by the next call that waits, and by each call after it.
+// real one, the next call that waits reports a fault of a kernel, and so does each call after it.
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdarg.h>

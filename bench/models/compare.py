@@ -112,14 +112,11 @@ def compare(options, mlir, twin, folder):
             "tasks": len(report["tasks"]), "tuned": tuned, **({} if error is None else {"error": error})}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", help="MODEL.mlir MODEL.onnx (or .tflite, .pt2, StableHLO as .mlir), in pairs")
+def over_pairs(parser, compare_pair, tell):
+    """Adds the options that comparisons of pairs of files have, and compares each pair on one core. `compare_pair(options,
+    first, second)` returns a line, which `tell` prints, and which is appended to the results with machine and commit."""
     parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
     parser.add_argument("--db", help="records; without it all schedules are default ones")
-    parser.add_argument("--inputs", default="1", help="as in `kiln build`, a number; '': as the file says")
-    parser.add_argument("--check", action="store_true", help="compare the results")
-    parser.add_argument("--tolerance", type=float, default=1e-4)
     parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
     parser.add_argument("--results", help="a file to append to")
     options = parser.parse_args()
@@ -128,15 +125,32 @@ def main():
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
-    for mlir, twin in zip(options.files[::2], options.files[1::2]):
-        with tempfile.TemporaryDirectory() as folder:
-            line = {**compare(options, mlir, twin, folder), "cpu": cpu, "commit": commit}
-        print(f"{line['model']}: Kiln {line['kiln_ms']:.2f} ms, {line['peer']} {line['peer_ms']:.2f} ms, ratio "
-              "{:.3f} [{:.3f}, {:.3f}]".format(*line["ratio"]),
-              f"error {line['error']:.1e}" if "error" in line else "", flush=True)
+    for first, second in zip(options.files[::2], options.files[1::2]):
+        line = {**compare_pair(options, first, second), "cpu": cpu, "commit": commit}
+        print(tell(line), flush=True)
         if options.results:
             with open(options.results, "a") as file:
                 file.write(json.dumps(line) + "\n")
+
+
+def in_folder(options, mlir, twin):
+    with tempfile.TemporaryDirectory() as folder:
+        return compare(options, mlir, twin, folder)
+
+
+def summary(line):
+    error = f" error {line['error']:.1e}" if "error" in line else ""
+    return (f"{line['model']}: Kiln {line['kiln_ms']:.2f} ms, {line['peer']} {line['peer_ms']:.2f} ms, ratio "
+            "{:.3f} [{:.3f}, {:.3f}]".format(*line["ratio"]) + error)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("files", nargs="+", help="MODEL.mlir MODEL.onnx (or .tflite, .pt2, StableHLO as .mlir), in pairs")
+    parser.add_argument("--inputs", default="1", help="as in `kiln build`, a number; '': as the file says")
+    parser.add_argument("--check", action="store_true", help="compare the results")
+    parser.add_argument("--tolerance", type=float, default=1e-4)
+    over_pairs(parser, in_folder, summary)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,6 @@ with one thread and drawn data. A round is one run of each, in an order that cha
 95% interval. Needs numpy. bench/models/workloads.py counts the tasks that both have.
 """
 import argparse
-import json
-import os
 import pathlib
 import statistics
 import subprocess
@@ -18,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from compare import ROOT, KilnModel, median_interval, timed
+from compare import KilnModel, median_interval, over_pairs, timed
 
 
 def built(options, file, name, folder):
@@ -45,27 +43,16 @@ def compare(options, files):
             "ms": [first, second], "ratio": median_interval([b / a for a, b in rounds])}
 
 
+def summary(line):
+    return "{} {:.2f} ms, {} {:.2f} ms, ratio {:.3f} [{:.3f}, {:.3f}]".format(
+        line["models"][0], line["ms"][0], line["models"][1], line["ms"][1], *line["ratio"])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", help="pairs of files")
-    parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
-    parser.add_argument("--db", help="records; without it all schedules are default ones")
     parser.add_argument("--inputs", default="1", help="as in `kiln build`")
-    parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
-    parser.add_argument("--results", help="a file to append to")
-    options = parser.parse_args()
-    if len(options.files) % 2:
-        parser.error("give pairs of files")
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
-    cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
-    for pair in zip(options.files[::2], options.files[1::2]):
-        line = {**compare(options, pair), "cpu": cpu, "commit": commit}
-        print("{} {:.2f} ms, {} {:.2f} ms, ratio {:.3f} [{:.3f}, {:.3f}]".format(
-            line["models"][0], line["ms"][0], line["models"][1], line["ms"][1], *line["ratio"]), flush=True)
-        if options.results:
-            with open(options.results, "a") as file:
-                file.write(json.dumps(line) + "\n")
+    over_pairs(parser, lambda options, *files: compare(options, files), summary)
 
 
 if __name__ == "__main__":

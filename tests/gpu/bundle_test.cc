@@ -19,6 +19,7 @@
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "tests/backends/workers.h"
+#include "tests/support/product_mlir.h"
 #include "trace/replay.h"
 #include "trace/text.h"
 
@@ -26,16 +27,6 @@ namespace kiln {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr char kProduct[] =
-    "func.func @product(%a: tensor<32x48xf32>, %b: tensor<48x64xf32>) -> tensor<32x64xf32> {\n"
-    "  %zero = arith.constant 0.0 : f32\n"
-    "  %e = tensor.empty() : tensor<32x64xf32>\n"
-    "  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x64xf32>) -> tensor<32x64xf32>\n"
-    "  %c = linalg.matmul ins(%a, %b : tensor<32x48xf32>, tensor<48x64xf32>) outs(%f : tensor<32x64xf32>) -> "
-    "tensor<32x64xf32>\n"
-    "  return %c : tensor<32x64xf32>\n"
-    "}\n";
 
 class OnFakeGpu : public testing::Test {
  protected:

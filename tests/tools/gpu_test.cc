@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "tests/support/product_mlir.h"
 #include "tests/support/run_kiln.h"
 
 namespace kiln {
@@ -15,16 +16,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-constexpr char kProduct[] =
-    "func.func @product(%a: tensor<32x48xf32>, %b: tensor<48x64xf32>) -> tensor<32x64xf32> {\n"
-    "  %zero = arith.constant 0.0 : f32\n"
-    "  %e = tensor.empty() : tensor<32x64xf32>\n"
-    "  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<32x64xf32>) -> tensor<32x64xf32>\n"
-    "  %c = linalg.matmul ins(%a, %b : tensor<32x48xf32>, tensor<48x64xf32>) outs(%f : tensor<32x64xf32>) -> "
-    "tensor<32x64xf32>\n"
-    "  return %c : tensor<32x64xf32>\n"
-    "}\n";
 
 class Gpu : public testing::Test {
  protected:

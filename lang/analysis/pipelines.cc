@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
@@ -15,8 +16,139 @@ namespace kiln {
 namespace {
 
 constexpr int32_t kMaxStages = 64;
+constexpr int64_t kMaxCounted = 1 << 14;  // instances, and elements
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
+
+// Counts the elements that a block writes in one iteration of a loop, by running the loops below it. For copies
+// that the algebra cannot bound: their threads overshoot, or share the digits of a loop.
+class WriteCounter {
+ public:
+  WriteCounter(const Program& program, const Bindings& bindings, Id at)
+      : p_(program), bindings_(bindings), at_(at), extents_(program) {
+    for (const Id loop : LoopsAround(p_, bindings_.block))
+      if (loop != at && IsAncestor(p_, at, loop)) loops_.push_back(loop);
+    values_.resize(loops_.size());
+  }
+
+  // The box that the block writes of its only result. Returns nullopt if it writes no box, if another part of the
+  // box is written in other iterations, or if there is too much to count. Ignores guards that keep an iter within
+  // its extent.
+  std::optional<Region> Count() {
+    if (!Prepare()) return std::nullopt;
+    std::vector<int64_t> least(inner_.size(), kMaxCounted), most(inner_.size(), -1);
+    std::vector<bool> written(elements_, false);
+    do {
+      if (!Exists()) continue;
+      size_t element = 0;
+      for (size_t d = 0; d < inner_.size(); ++d) {
+        const int64_t at = Value(inner_[d]) - bounds_[d].min;
+        least[d] = std::min(least[d], at);
+        most[d] = std::max(most[d], at);
+        element = element * (bounds_[d].max - bounds_[d].min + 1) + at;
+      }
+      written[element] = true;
+    } while (Next());
+    int64_t box = 1;
+    for (size_t d = 0; d < inner_.size(); ++d) {
+      box *= std::max<int64_t>(most[d] - least[d] + 1, 0);
+      region_[d].base.offset += bounds_[d].min + least[d];
+      region_[d].extent = most[d] - least[d] + 1;
+      region_[d].dense = true;
+    }
+    if (box != absl::c_count(written, true) || box == 0) return std::nullopt;
+    return region_;
+  }
+
+ private:
+  // Separates what the loops around `at_` give from what the loops below it count.
+  bool Prepare() {
+    int64_t instances = 1;
+    for (const Id loop : loops_)
+      if ((instances *= p_.loop(loop).extent.UpperBound()) > kMaxCounted) return false;
+    const Range dests = p_.block(bindings_.block).dests;
+    if (dests.count != 1) return false;
+    for (const Id mark : p_.List(p_.Accesses(dests)[0].index)) {
+      const auto iter = [&](Source s) { return std::optional<IndexSum>(bindings_.iters[s.id]); };
+      const std::optional<IndexSum> index = Substitute(p_.SumOf(mark), iter, extents_);
+      if (!index.has_value()) return false;
+      DimRange range{IndexSum::Constant(index->offset)};
+      IndexSum inner;
+      for (const IndexSplit& split : index->splits) {
+        const bool outer = split.source.kind == Source::Kind::kLoop && IsAncestor(p_, split.source.id, at_);
+        (outer ? range.base : inner).splits.push_back(split);
+      }
+      if (!IsCounted(inner)) return false;
+      bounds_.push_back(Bounds(inner, extents_));
+      if ((elements_ *= bounds_.back().max - bounds_.back().min + 1) > kMaxCounted) return false;
+      inner_.push_back(inner);
+      region_.push_back(range);
+    }
+    for (const Guard& guard : bindings_.guards) {
+      if (IsCounted(guard.value)) {
+        guards_.push_back(guard);
+      } else if (!KeepsAnIter(guard)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // True if the loops below `at_` alone give the value. Keeps the values of its marks.
+  bool IsCounted(const IndexSum& sum) {
+    return absl::c_all_of(sum.splits, [&](const IndexSplit& split) {
+      const Source source = split.source;
+      if (source.kind == Source::Kind::kLoop) return absl::c_linear_search(loops_, source.id);
+      if (source.kind != Source::Kind::kMark || !IsMadeBelow(p_, source.id, at_)) return false;
+      const IndexSum value = Resolver(p_).Resolve(source);
+      marks_.insert({source.id, value});
+      return IsCounted(value);
+    });
+  }
+
+  bool KeepsAnIter(const Guard& guard) const {
+    const auto iters = p_.Iters(p_.block(bindings_.block).iters);
+    for (size_t i = 0; i < iters.size(); ++i)
+      if (guard.value == bindings_.iters[i] && guard.extent == iters[i].extent.UpperBound()) return true;
+    return false;
+  }
+
+  int64_t Value(const IndexSum& sum) const {
+    return Evaluate(sum, [&](Source source) {
+      if (source.kind == Source::Kind::kMark) return Value(marks_.at(source.id));
+      return values_[std::find(loops_.begin(), loops_.end(), source.id) - loops_.begin()];
+    });
+  }
+
+  bool Exists() const {
+    return absl::c_all_of(guards_, [&](const Guard& guard) {
+      const int64_t value = Value(guard.value);
+      return value >= 0 && value < guard.extent;
+    });
+  }
+
+  // Goes to the next iteration of the loops. Returns false after the last one.
+  bool Next() {
+    for (size_t i = loops_.size(); i-- > 0;) {
+      if (++values_[i] < p_.loop(loops_[i]).extent.UpperBound()) return true;
+      values_[i] = 0;
+    }
+    return false;
+  }
+
+  const Program& p_;
+  const Bindings& bindings_;
+  const Id at_;
+  const Extents extents_;
+  std::vector<Id> loops_;  // from `at_` down to the block
+  std::vector<int64_t> values_;
+  std::vector<IndexSum> inner_;  // by dimension: what these loops give
+  std::vector<Interval> bounds_;
+  std::vector<Guard> guards_;
+  absl::flat_hash_map<Id, IndexSum> marks_;
+  int64_t elements_ = 1;
+  Region region_;
+};
 
 class PipelineCheck {
  public:
@@ -109,10 +241,12 @@ class PipelineCheck {
             absl::StrCat(what, "is reduced over ", Describe(p_, at), ": it is not anew in each iteration"));
     }
     const Bindings bindings = ResolveBindings(p_, writer);
-    const Region made = WrittenRegion(p_, bindings, c.buffer, loop_);
+    Region made = WrittenRegion(p_, bindings, c.buffer, loop_);
     // Guards may exclude elements, which would then be neither written nor safe to read.
     if (!IsDense(made) || HasInnerGuards(p_, bindings, loop_)) {
-      return No(absl::StrCat(what, "may have gaps in one iteration"));
+      const std::optional<Region> counted = WriteCounter(p_, bindings, loop_).Count();
+      if (!counted.has_value()) return No(absl::StrCat(what, "may have gaps in one iteration"));
+      made = *counted;
     }
     const auto shape = p_.Dims(p_.buffers[c.buffer].shape);
     for (const Id reader : readers) {

@@ -155,6 +155,33 @@ TEST(Pipeline, TakesCopiesWhoseIndicesAreDigitsOfAMark) {
   }
 }
 
+TEST(Pipeline, TakesCopiesWhoseThreadsOvershoot) {
+  for (const auto& [tile, threads] : {std::pair{3, 20}, {1, 4}, {6, 40}}) {  // of 30, 10 and 60 elements
+    const Schedule s = Fetched(tile, threads, {});
+    ASSERT_TRUE(s.ok()) << tile << " " << threads << ": " << s.status();
+    ExpectSame(Matmul(threads, 10, 12), s.program());
+  }
+}
+
+// for i: { 12 adjacent elements of T, made as 3 by 4 by 5 threads;  C = T }
+TEST(Pipeline, TakesCopiesToSumsOfTheirIters) {
+  Builder b("merged");
+  const Id A = b.Input("A", DType::kF32, {8, 3, 4}), T = b.Temporary("T", DType::kF32, {8, 12}),
+           C = b.Output("C", DType::kF32, {8, 12});
+  b.Compute("merge", {{"i", 8}, {"j", 3}, {"k", 4}}, {T, {b.Iter(0), b.Iter(1) * 4 + b.Iter(2)}},
+            b.Load(A, {b.Iter(0), b.Iter(1), b.Iter(2)}));
+  b.Compute("copy", {{"i", 8}, {"j", 12}}, {C, {b.Iter(0), b.Iter(1)}}, b.Load(T, {b.Iter(0), b.Iter(1)}));
+  const Program program = b.Finish();
+  Schedule s = Scheduled(program);
+  const Loop i = s.GetLoops(s.GetBlock("copy"))[0];
+  s.ComputeAt(s.GetBlock("merge"), i);
+  const auto own = s.GetLoops(s.GetBlock("merge"));
+  s.Split(s.Fuse({own[own.size() - 2], own.back()}), {kAuto, 5});
+  s.Pipeline(i, {});
+  ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSame(program, s.program());
+}
+
 TEST(Pipeline, IsRefusedWhereAMarkDoesNotTakeEveryValue) {
   Program p = Fetched(6, 7, {}).program();
   for (LoopNode& loop : p.loops) {

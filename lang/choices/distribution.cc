@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "lang/base/check.h"
@@ -171,11 +172,14 @@ Distribution Distribution::Only(const Distribution& of, absl::Span<const int64_t
   d.kind_ = Kind::kListed;
   d.parts_ = of.kind_ == Kind::kDiscrete ? 1 : of.parts_;
   const auto parts = static_cast<size_t>(d.parts_);
+  const bool uniform = of.kind_ == Kind::kPerfectTile || of.kind_ == Kind::kBoundedTile;
+  const double weight = uniform ? std::exp(-std::log(of.SupportSize())) : 0;  // as of.LogProb says
+  absl::flat_hash_set<absl::Span<const int64_t>> seen;
   for (size_t i = 0; i + parts <= decisions.size(); i += parts) {
     const auto decision = decisions.subspan(i, parts);
-    if (!of.Contains(decision) || d.Contains(decision)) continue;
+    if (!of.Contains(decision) || !seen.insert(decision).second) continue;
     d.values_.insert(d.values_.end(), decision.begin(), decision.end());
-    d.weights_.push_back(std::exp(of.LogProb(decision)));
+    d.weights_.push_back(uniform ? weight : std::exp(of.LogProb(decision)));
   }
   return d;
 }

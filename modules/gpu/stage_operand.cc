@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "lang/analysis/access.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
@@ -11,12 +13,23 @@ namespace {
 
 constexpr int64_t kCopies = 4;  // instructions of a copy, with a test of bounds
 
+// True if each index of the result is an iter or a constant. Then a tile of the result takes a tile of the iters. Of
+// X[h*28 + w], it takes every w.
+bool WritesAtIters(const Program& p, Id block) {
+  return absl::c_all_of(ResultIndices(p, block), [](const IndexSum& index) {
+    return index.IsConstant() ||
+           (index.splits.size() == 1 &&
+            index == IndexSum::Constant(index.offset) + IndexSum::Of(index.splits[0].source));
+  });
+}
+
 // True if the block makes the buffer by copying, for this reader alone.
 bool OnlyCopies(const Program& p, Id producer, Id reader, Id buffer, const Target& target) {
   return p.buffers[buffer].role == Role::kTemporary && p.block(producer).monoid == kNone &&
          Writers(p, buffer).size() == 1 && WrittenBuffers(p, producer).size() == 1 &&
          Consumers(p, producer) == std::vector<Id>{reader} && CheckUnscheduled(p, producer).ok() &&
-         Gathers(p, producer).empty() && Instructions(p, producer, target.costs) <= kCopies;
+         Gathers(p, producer).empty() && WritesAtIters(p, producer) &&
+         Instructions(p, producer, target.costs) <= kCopies;
 }
 
 }  // namespace

@@ -1,7 +1,8 @@
-// Draws schedules from the default space of GPUs, which go through the plan, the code and the emulator.
+// Draws schedules from the default space of GPUs. Those of small programs go through the plan, the code and the emulator.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/targets.h"
+#include "lang/graph/merge_dims.h"
 #include "modules/space.h"
 #include "testing/convolution.h"
 #include "testing/matmul.h"
@@ -10,6 +11,7 @@
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 #include "trace/text.h"
+#include "validator/validate.h"
 
 namespace kiln {
 namespace {
@@ -36,6 +38,31 @@ TEST(CudaSpace, RunsProducts) {
 
 TEST(CudaSpace, RunsConvolutions) {
   ExpectSketchesRun(Convolution({.size = 4, .channels = 8, .results = 8, .stride = 2}), "a100", 2);
+}
+
+// Its pixels are one dimension, which a copy of every second one writes as two.
+Program MergedConvolution(int64_t size, int64_t channels, int64_t results) {
+  return MergeDims(Convolution(
+      {.size = size, .channels = channels, .results = results, .window = 1, .stride = 2, .pad = 0}));
+}
+
+TEST(CudaSpace, RunsConvolutionsWithMergedPixels) {
+  ExpectSketchesRun(MergedConvolution(4, 8, 32), "h100", 4);
+}
+
+TEST(CudaSpace, DrawsValidSchedulesOfMergedPixels) {
+  const Program program = MergedConvolution(28, 64, 128);
+  const Target target = NamedTarget("h100").value();
+  const auto sketches = Enumerate(*ParseSpace("cuda"), program, target);
+  ASSERT_TRUE(sketches.ok()) << sketches.status();
+  for (uint64_t draw = 0; draw < 150; ++draw) {
+    RandomDice dice(Engine({1, draw}));
+    RandomChooser chooser(dice);
+    const Trace& trace = sketches->sketches[draw % sketches->sketches.size()].trace;
+    const auto replayed = Replay(trace, program, target, chooser);
+    ASSERT_TRUE(replayed.ok()) << "draw " << draw << ": " << replayed.status();
+    EXPECT_EQ(Validate(replayed->program(), target).message, "") << "draw " << draw;
+  }
 }
 
 TEST(CudaSpace, RunsSoftmax) { ExpectSketchesRun(Softmax(3, 64), "h100", 3); }

@@ -52,6 +52,8 @@ struct Cubin {
   PtxasReport report;
 };
 
+// ptxas may spill a few registers, so that an SM has room for more thread blocks. If it spills, it is run again and told
+// that one thread block is enough (.minnctapersm 1); the second cubin counts if it does not spill.
 absl::StatusOr<Cubin> AssemblePtx(const std::string& ptx, const std::string& chip);
 
 }  // namespace kiln

@@ -4,7 +4,11 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <fstream>
+#include <sstream>
+
 #include "absl/strings/match.h"
+#include "test_paths.h"
 
 namespace kiln {
 namespace {
@@ -61,6 +65,19 @@ TEST(Ptxas, SaysWhereItWasLookedFor) {
             "/nowhere/ptxas");
   unsetenv("KILN_PTXAS");
   EXPECT_TRUE(FindPtxas().ok()) << FindPtxas().status();
+}
+
+// A product with 64 sums in each of 32 threads: by itself, ptxas takes 96 registers and spills 20 bytes.
+TEST(Ptxas, DoesNotSpillForMoreThreadBlocks) {
+  std::ifstream file(KILN_SOURCE_DIR "/tests/inputs/ptx/product_of_64_sums.ptx");
+  std::stringstream ptx;
+  ptx << file.rdbuf();
+  for (const char* chip : {"sm_80", "sm_90a"}) {
+    const auto cubin = AssemblePtx(ptx.str(), chip);
+    ASSERT_TRUE(cubin.ok()) << cubin.status();
+    EXPECT_EQ(CheckKernels(cubin->report), absl::OkStatus()) << chip;
+    EXPECT_GT(cubin->report.kernels[0].registers, 96) << chip;
+  }
 }
 
 TEST(Ptxas, ExplainsARefusedText) {

@@ -1,0 +1,169 @@
+// Tiles of published kernels are traces of the default space of GPUs: they replay, hold the limits and lower at the size
+// of their kernels, and compute the right results at a small one.
+#include <gtest/gtest.h>
+
+#include <cctype>
+
+#include "absl/strings/match.h"
+#include "backends/cpu/targets.h"
+#include "modules/space.h"
+#include "testing/matmul.h"
+#include "testing/softmax.h"
+#include "tests/gpu/on_gpu.h"
+#include "trace/enumerate.h"
+#include "trace/replay.h"
+#include "trace/text.h"
+#include "validator/validate.h"
+
+namespace kiln {
+namespace {
+
+struct Published {
+  std::string name;
+  Program program;
+  std::vector<std::pair<std::string, std::string>> choices;  // others are "no"
+  std::vector<std::pair<std::string, Decision>> decisions;   // others are drawn
+};
+
+// What surrounds a tile: thread blocks in both directions, steps of a reduction, rows of a softmax.
+struct Size {
+  int64_t blocks, steps, rows;
+};
+constexpr Size kLarge{.blocks = 8, .steps = 128, .rows = 4096}, kSmall{.blocks = 1, .steps = 2, .rows = 2};
+
+// The part of a thread block in one direction: threads, parts of a thread that lie apart, adjacent elements.
+struct Part {
+  int64_t threads, apart, elements;
+  Decision Of(int64_t blocks) const { return {blocks, threads, apart, elements}; }
+  int64_t all() const { return threads * apart * elements; }
+};
+
+Published Product(const char* name, const Size& size, const char* operands, const Part& rows,
+                  const Part& columns, int64_t slice) {
+  return {name,
+          Matmul(size.blocks * rows.all(), size.blocks * columns.all(), size.steps * slice),
+          {{"operands", operands}},
+          {{"matmul/threads", {std::max<int64_t>(64, rows.threads * columns.threads)}},
+           {"matmul/S0", rows.Of(size.blocks)},
+           {"matmul/S1", columns.Of(size.blocks)},
+           {"matmul/R2", {size.steps, slice}}}};
+}
+
+Published SplitProduct(const char* name, const Size& size, const Part& part, int64_t chunks, int64_t slice) {
+  const int64_t chunk = size.steps * slice;
+  return {name,
+          Matmul(size.blocks * part.all(), size.blocks * part.all(), chunks * chunk),
+          {{"operands", "double"}, {"split-k", "yes"}},
+          {{"matmul/chunks", {chunks, chunk}},
+           {"matmul/threads", {part.threads * part.threads}},
+           {"matmul/S1", part.Of(size.blocks)},  // loop 0 is that of the chunks
+           {"matmul/S2", part.Of(size.blocks)},
+           {"matmul/R3", {size.steps, slice}}}};
+}
+
+Published RowSums(const char* name, int64_t rows, const Decision& threads) {
+  const int64_t columns = threads[0] * threads[1] * threads[2];
+  Builder b("sums");
+  const Id x = b.Input("x", DType::kF32, {rows, columns}), s = b.Output("s", DType::kF32, {rows});
+  b.Reduce("sum", {{"i", rows}, {"k", columns, IterKind::kReduction}}, Monoid::Kind::kSum, {s, {b.Iter(0)}},
+           b.Load(x, {b.Iter(0), b.Iter(1)}));
+  return {name, b.Finish(), {{"threads", "yes"}}, {{"sum/threads", threads}}};
+}
+
+Published Rows(const char* name, const Size& size, int64_t threads) {
+  return {name, Softmax(size.rows, 1024), {{"rows", "registers"}}, {{"div/threads", {threads}}}};
+}
+
+std::vector<Published> PublishedTiles(const Size& size) {
+  return {
+      // CUTLASS 2.x, the SIMT kernels of its profiler: cutlass_simt_sgemm_128x128_8x2 and so on
+      Product("CUTLASS 128x128x8", size, "double", {16, 2, 4}, {16, 2, 4}, 8),
+      Product("CUTLASS 128x64x8", size, "double", {16, 2, 4}, {8, 2, 4}, 8),
+      Product("CUTLASS 64x64x8", size, "double", {8, 2, 4}, {8, 2, 4}, 8),
+      Product("CUTLASS 256x128x8", size, "double", {16, 2, 8}, {16, 2, 4}, 8),
+      SplitProduct("CUTLASS split-k 64x64x8", size, {8, 2, 4}, 16, 8),
+      // Gray, maxas: SGEMM (2014), whose threads own 8 by 8 elements as four squares
+      Product("maxas 64x64x8", size, "double", {8, 2, 4}, {8, 2, 4}, 8),
+      // Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (SC 2008)
+      Product("Volkov and Demmel 64x16x16", size, "shared", {64, 1, 1}, {1, 1, 16}, 16),
+      // Nath, Tomov and Dongarra, An improved MAGMA GEMM for Fermi GPUs (2010)
+      Product("MAGMA Fermi 96x96x16", size, "shared", {16, 2, 3}, {16, 2, 3}, 16),
+      // Boehm, How to optimize a CUDA matmul kernel (2022), kernels 4 and 5
+      Product("Boehm 64x64x8 a column", size, "shared", {8, 1, 8}, {64, 1, 1}, 8),
+      Product("Boehm 128x128x8", size, "shared", {16, 1, 8}, {16, 1, 8}, 8),
+      // Triton's tutorial "Fused Softmax", and PyTorch's softmax of rows up to 1024 elements (PersistentSoftmax.cuh)
+      Rows("Triton softmax 8 warps", size, 256),
+      Rows("PyTorch softmax a warp", size, 32),
+      // Harris, Optimizing parallel reduction in CUDA (2007)
+      RowSums("Harris sums", size.rows / 2, {16, 256, 4}),
+  };
+}
+
+bool Ends(absl::string_view name, const std::string& end) {
+  return name == end || absl::EndsWith(name, "/" + end);
+}
+
+std::string Wanted(const Published& tile, const Schedule::Choice& choice) {
+  for (const auto& [name, alternative] : tile.choices)
+    if (Ends(choice.name, name)) return alternative;
+  return "no";
+}
+
+// The program of the sketch that makes the choices, with the decisions.
+absl::StatusOr<Program> ScheduledAs(const Published& tile, const Target& target) {
+  const auto sketches = Enumerate(*ParseSpace("cuda"), tile.program, target);
+  if (!sketches.ok()) return sketches.status();
+  std::string seen;
+  for (const Sketch& sketch : sketches->sketches) {
+    const auto wanted = [&](const auto& choice) { return choice.alternative == Wanted(tile, choice); };
+    for (const auto& choice : sketch.trace.choices)
+      absl::StrAppend(&seen, choice.name, "=", choice.alternative, " ");
+    if (!std::all_of(sketch.trace.choices.begin(), sketch.trace.choices.end(), wanted)) continue;
+    Trace trace = sketch.trace;
+    for (Step& step : trace.steps) {
+      step.decision.clear();
+      for (const auto& [site, decision] : tile.decisions)
+        if (Ends(step.site, site)) step.decision = decision;
+    }
+    RandomDice dice(Engine{5});
+    RandomChooser others(dice);
+    RecordedChooser chooser(trace, &others);
+    const auto replayed = Replay(trace, tile.program, target, chooser);
+    if (!replayed.ok()) return replayed.status();
+    size_t taken = 0;
+    for (size_t i = 0; i < replayed->sites.size(); ++i)
+      for (const auto& [site, decision] : tile.decisions)
+        taken += Ends(replayed->name(static_cast<int>(i)), site) && replayed->sites[i].decision == decision;
+    if (taken == tile.decisions.size()) return replayed->program();
+    return absl::NotFoundError(absl::StrCat("other decisions:\n", Print(WithDecisions(*replayed))));
+  }
+  return absl::NotFoundError(absl::StrCat("no sketch makes these choices; there are ", seen));
+}
+
+class PublishedTile : public testing::TestWithParam<size_t> {};
+
+TEST_P(PublishedTile, IsATraceOfTheSpaceAndComputesTheRightResults) {
+  const Target target = NamedTarget("h100").value();
+  const Published large = PublishedTiles(kLarge)[GetParam()], small = PublishedTiles(kSmall)[GetParam()];
+  const auto program = ScheduledAs(large, target);
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(Validate(*program, target).message, "");
+  const auto planned = plan::PlanKernels(*program);
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  const auto lowered = LowerKernels(planned->program, planned->plan, Context());
+  EXPECT_TRUE(lowered.ok()) << lowered.status();
+  const auto scheduled = ScheduledAs(small, target);
+  ASSERT_TRUE(scheduled.ok()) << scheduled.status();
+  ExpectSameOnGpu(small.program, *scheduled);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, PublishedTile, testing::Range<size_t>(0, PublishedTiles(kSmall).size()),
+                         [](const auto& info) {
+                           std::string name = PublishedTiles(kSmall)[info.param].name;
+                           std::erase_if(name,
+                                         [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); });
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace kiln

@@ -1,19 +1,21 @@
-// The search spaces of the search benchmarks: the default space of a fixed AVX2 machine over the programs
-// that the time budgets name. Built once, on first use. Run from the root of the sources, because the inputs
-// are in tests/.
+// The search spaces of the search benchmarks: the default space of a fixed AVX2 machine, or of a GPU, over the
+// programs that the time budgets name. Built once, on first use. Run from the root of the sources, because the
+// inputs are in tests/.
 #pragma once
 
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "backends/cpu/targets.h"
 #include "bench/random_candidates.h"
 #include "testing/matmul.h"
 
 namespace kiln {
 
 struct DefaultSearch {
-  explicit DefaultSearch(Program program) : candidates(std::move(program), OneCore()) {
+  explicit DefaultSearch(Program program, const Target& target = OneCore())
+      : candidates(std::move(program), target) {
     RandomDice dice(Engine{1});
     while (draws.size() < 256) draws.push_back(std::make_shared<const Point>(candidates.Draw(dice)));
   }
@@ -33,9 +35,28 @@ inline DefaultSearch& MatmulSearch() {
   return search;
 }
 
+inline Program Convolution3x3() {
+  return ImportFile("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir").value().program;
+}
+
 inline DefaultSearch& ConvolutionSearch() {
-  static auto& search =
-      *new DefaultSearch(ImportFile("tests/inputs/ops/torch_conv2d_nchw_3x3_bias.mlir").value().program);
+  static auto& search = *new DefaultSearch(Convolution3x3());
+  return search;
+}
+
+inline DefaultSearch& GpuMatmulSearch() {
+  static auto& search = *new DefaultSearch(Matmul(1024, 1024, 1024), NamedTarget("h100").value());
+  return search;
+}
+
+inline DefaultSearch& GpuConvolutionSearch() {
+  static auto& search = *new DefaultSearch(Convolution3x3(), NamedTarget("h100").value());
+  return search;
+}
+
+inline DefaultSearch& GpuSoftmaxSearch() {
+  static auto& search = *new DefaultSearch(ImportFile("tests/inputs/ops/torch_softmax.mlir").value().program,
+                                           NamedTarget("h100").value());
   return search;
 }
 

@@ -1,7 +1,7 @@
-// Draws random schedules of a space for a GPU, and counts those that are valid: every step applies, the
-// validator accepts the program, and it lowers to kernels.
+// Draws random schedules of a space for a GPU, and counts those that are valid: every step applies, the validator
+// accepts the program with the limits of the GPU, and it lowers to kernels.
 //
-//   DrawStudy study = StudyDraws("cuda", program, NamedTarget("h100").value(), 300);
+//   DrawStudy study = StudyDraws(program, NamedTarget("h100").value(), {.draws = 300});
 //   study.valid                               of study.draws
 //
 // Run from the root of the sources for PaperProgram, which reads bench/operators. A space without a sketch
@@ -16,15 +16,21 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "backends/builder/pool.h"
 #include "backends/import/import.h"
 #include "backends/lower/kernels/plan_kernels.h"
+#include "backends/measure/kernel.h"
 #include "lang/base/check.h"
 #include "lang/graph/outline.h"
 #include "lang/text/text.h"
 #include "modules/space.h"
+#include "search/cost/analytic.h"
+#include "search/features/kinds.h"
+#include "search/propose/prefilter.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 #include "trace/text.h"
@@ -54,17 +60,32 @@ inline Program PaperProgram(const std::string& name) {
   return std::move(tasks->front().program);
 }
 
+struct DrawOptions {
+  std::string space = "cuda";
+  int draws = 300;
+  int built = 0;                    // how many draws are also built: the first ones that are valid
+  BuilderPool* builders = nullptr;  // needed if draws are built
+  std::string explain = "";         // the first refusal that contains this text becomes the example
+  uint64_t seed = 1;
+};
+
 struct DrawStudy {
   int draws = 0, valid = 0;
+  int built = 0, accepted = 0;  // accepted: without spills, stack and warnings of ptxas
   size_t sketches = 0, dropped = 0;
   std::set<std::string> programs;      // decisions of valid draws, with their sketch
   std::map<std::string, int> refused;  // by reason
-  std::vector<double> replay_us, all_us;
+  // Of a draw: the replay; the replay, checks, features and the analytic model, which is a candidate of a search.
+  std::vector<double> replay_us, candidate_us;
+  std::vector<double> build_s;
   std::string example;  // the trace and the program of the first refused draw whose reason contains `explain`
 
   static double Median(std::vector<double> times) {
     std::sort(times.begin(), times.end());
     return times.empty() ? 0 : times[times.size() / 2];
+  }
+  double CandidatesPerSecond() const {
+    return 1e6 * static_cast<double>(candidate_us.size()) / absl::c_accumulate(candidate_us, 1e-6);
   }
 };
 
@@ -81,43 +102,92 @@ inline std::string Refusal(const Program& program, const Target& target) {
   return std::string(plan::PlanKernels(program).status().message());
 }
 
-// Draws in turns from the sketches. The first refusal that contains the text `explain` becomes the example.
-inline DrawStudy StudyDraws(absl::string_view space, const Program& program, const Target& target, int draws,
-                            const std::string& explain = "", uint64_t seed = 1) {
-  DrawStudy study;
-  const auto parsed = ParseSpace(space);
-  KILN_CHECK(parsed.ok(), parsed.status().ToString());
-  const auto sketches = Enumerate(*parsed, program, target);
-  KILN_CHECK(sketches.ok(), sketches.status().ToString());
-  study.sketches = sketches->sketches.size();
-  study.dropped = sketches->dropped.size();
-  for (const DroppedSequence& dropped : sketches->dropped)
-    study.refused[absl::StrCat("dropped sketch: ", dropped.reason.message())] += 0;
-  for (; study.draws < draws && study.sketches > 0; ++study.draws) {
-    const size_t number = static_cast<size_t>(study.draws) % study.sketches;
-    const Trace& trace = sketches->sketches[number].trace;
-    RandomDice dice(Engine({seed, static_cast<uint64_t>(study.draws)}));
-    RandomChooser chooser(dice);
-    const double start = MicrosecondsOfThread();
-    const auto replayed = Replay(trace, program, target, chooser);
-    study.replay_us.push_back(MicrosecondsOfThread() - start);
-    const std::string why =
-        replayed.ok() ? Refusal(replayed->program(), target) : std::string(replayed.status().message());
-    study.all_us.push_back(MicrosecondsOfThread() - start);
-    if (why.empty()) {
-      ++study.valid;
-      std::string key = absl::StrCat(number, ":");
-      for (const ReplayedSite& site : replayed->sites)
-        absl::StrAppend(&key, absl::StrJoin(site.decision, ","), ";");
-      study.programs.insert(key);
-      continue;
-    }
-    ++study.refused[why];
-    if (!explain.empty() && study.example.empty() && absl::StrContains(why, explain))
-      study.example =
-          absl::StrCat(why, "\n", Print(trace), "\n", replayed.ok() ? ToString(replayed->program()) : "");
+// Draws from the prior, and keeps what it drew.
+class KeepingChooser : public RandomChooser {
+ public:
+  KeepingChooser(Dice& dice, Trace& trace) : RandomChooser(dice), trace_(trace) {}
+  Decision Choose(const Site& site) override {
+    return trace_.steps[site.step].decision = RandomChooser::Choose(site);
   }
-  return study;
+
+ private:
+  Trace& trace_;
+};
+
+class DrawStudent {
+ public:
+  DrawStudent(const Program& program, const Target& target, const DrawOptions& options)
+      : program_(program),
+        target_(target),
+        options_(options),
+        prefilter_(MakePrefilter(target)),
+        kind_(KindFor(target, FeatureKind::kAnsor)) {}
+
+  // Draws in turns from the sketches.
+  DrawStudy Run() {
+    const auto parsed = ParseSpace(options_.space);
+    KILN_CHECK(parsed.ok(), parsed.status().ToString());
+    const auto sketches = Enumerate(*parsed, program_, target_);
+    KILN_CHECK(sketches.ok(), sketches.status().ToString());
+    study_.sketches = sketches->sketches.size();
+    study_.dropped = sketches->dropped.size();
+    for (const DroppedSequence& dropped : sketches->dropped)
+      study_.refused[absl::StrCat("dropped sketch: ", dropped.reason.message())] += 0;
+    for (; study_.draws < options_.draws && study_.sketches > 0; ++study_.draws)
+      Draw(sketches->sketches, static_cast<size_t>(study_.draws) % study_.sketches);
+    for (auto& [program, build] : builds_) {
+      const BuildResult& result = build.get();
+      study_.build_s.push_back(result.seconds);
+      study_.accepted += result.ok();
+      if (!result.ok()) Refuse(result.error, program);
+    }
+    study_.built = static_cast<int>(builds_.size());
+    return std::move(study_);
+  }
+
+ private:
+  void Draw(const std::vector<Sketch>& sketches, size_t number) {
+    Trace trace = sketches[number].trace;
+    RandomDice dice(Engine({options_.seed, static_cast<uint64_t>(study_.draws)}));
+    KeepingChooser chooser(dice, trace);
+    const double start = MicrosecondsOfThread();
+    const auto replayed = Replay(sketches[number].trace, program_, target_, chooser);
+    study_.replay_us.push_back(MicrosecondsOfThread() - start);
+    if (!replayed.ok()) return Refuse(std::string(replayed.status().message()), Print(trace));
+    absl::Status status = prefilter_(*replayed, features_);
+    if (status.ok()) AnalyticScore(features_.values, kind_);
+    study_.candidate_us.push_back(MicrosecondsOfThread() - start);
+    if (status.ok()) status = plan::PlanKernels(replayed->program()).status();
+    const std::string text = absl::StrCat(Print(trace), "\n", ToString(replayed->program()));
+    if (!status.ok()) return Refuse(std::string(status.message()), text);
+    ++study_.valid;
+    std::string key = absl::StrCat(number, ":");
+    for (const ReplayedSite& site : replayed->sites)
+      absl::StrAppend(&key, absl::StrJoin(site.decision, ","), ";");
+    study_.programs.insert(key);
+    if (std::ssize(builds_) == options_.built) return;
+    builds_.emplace_back(
+        text, options_.builders->Submit(GpuKernelBuild(target_, replayed->program(), BuildOutput::kCubin)));
+  }
+
+  void Refuse(const std::string& why, const std::string& program) {
+    ++study_.refused[why];
+    if (!options_.explain.empty() && study_.example.empty() && absl::StrContains(why, options_.explain))
+      study_.example = absl::StrCat(why, "\n", program);
+  }
+
+  const Program& program_;
+  const Target target_;
+  const DrawOptions options_;
+  const Prefilter prefilter_;
+  const FeatureKind kind_;
+  FeatureSet features_;
+  DrawStudy study_;
+  std::vector<std::pair<std::string, std::shared_future<BuildResult>>> builds_;
+};
+
+inline DrawStudy StudyDraws(const Program& program, const Target& target, const DrawOptions& options = {}) {
+  return DrawStudent(program, target, options).Run();
 }
 
 }  // namespace kiln

@@ -2,74 +2,116 @@
 // draw takes. bench/results/gpu_draws.jsonl has the results of the default space.
 //
 //   gpu_draws_bench [--space cuda] [--targets a100,rtx3090,h100] [--operators GMM0,..] [--draws 300]
-//                   [--results FILE] [--explain TEXT]
+//                   [--ptxas N] [--builders 1] [--results FILE] [--commit ID] [--explain TEXT]
 //
-// --explain prints the first refused draw whose reason contains the text. Run from the root of the sources.
+// --ptxas also builds N of the valid draws of each operator and target, as a search does: a cubin with spills, a stack
+// or a warning of ptxas is refused. --results appends a line for each operator and target as it lands; typed again,
+// the command goes on after those of the same commit. --explain prints the first refused draw whose reason contains
+// the text. Run from the root of the sources.
 #include <cstdio>
-#include <fstream>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_split.h"
+#include "backends/cpu/machine.h"
 #include "backends/cpu/targets.h"
 #include "bench/gpu/draws.h"
+#include "bench/json_results.h"
 #include "fmt/format.h"
-#include "nlohmann/json.hpp"
 
 namespace kiln {
 namespace {
 
-int Main(int argc, char** argv) {
-  std::string space = "cuda", targets = "a100,rtx3090,h100", operators = absl::StrJoin(PaperShapes(), ","),
-              results, explain;
-  int draws = 300;
-  CLI::App app("Counts valid draws");
-  app.add_option("--space", space, "A space string");
-  app.add_option("--targets", targets, "Names of GPUs, with commas");
-  app.add_option("--operators", operators, "Files of bench/operators, with commas");
-  app.add_option("--draws", draws, "Draws for each operator and target");
-  app.add_option("--results", results, "A file to which lines of JSON are appended");
-  app.add_option("--explain", explain, "Print the first draw that is refused for a reason with this text");
-  app.allow_extras();  // those of Google Benchmark
-  CLI11_PARSE(app, argc, argv);
-  int64_t all = 0, valid = 0;
+struct Options {
+  std::string targets = "a100,rtx3090,h100", operators = absl::StrJoin(PaperShapes(), ","), results, commit;
+  int builders = 1;
+  DrawOptions draws;
+};
+
+std::unique_ptr<BuilderPool> Builders(int number) {
+  const auto path = FindBuilder();
+  KILN_CHECK(path.ok(), path.status().ToString());
+  auto pool = BuilderPool::Start(
+      {.builder_path = *path, .cores = std::vector<std::vector<int>>(number), .cached_results = 0});
+  KILN_CHECK(pool.ok(), pool.status().ToString());
+  return *std::move(pool);
+}
+
+void PrintHead() {
+  fmt::print("{:<8} {:<8} {:>6} {:>6} {:>9} {:>9} {:>6} {:>9} {:>10} {:>13}\n", "operator", "target", "valid",
+             "of", "distinct", "sketches", "built", "accepted", "replay us", "candidates/s");
+}
+
+void PrintLine(const std::string& name, const std::string& gpu, const DrawStudy& study, bool reasons) {
+  fmt::print("{:<8} {:<8} {:>6} {:>6} {:>9} {:>9} {:>6} {:>9} {:>10.0f} {:>13.0f}\n", name, gpu, study.valid,
+             study.draws, study.programs.size(), study.sketches, study.built, study.accepted,
+             DrawStudy::Median(study.replay_us), study.CandidatesPerSecond());
+  for (const auto& [why, count] : study.refused)
+    if (reasons) fmt::print("  {:>5}  {}\n", count, why);
+  std::fflush(stdout);
+}
+
+Json LineOf(const Json& key, const DrawStudy& study) {
+  Json line = key;
+  line.update(Json{{"valid", study.valid},
+                   {"distinct", study.programs.size()},
+                   {"sketches", study.sketches},
+                   {"built", study.built},
+                   {"accepted", study.accepted},
+                   {"replay_us", DrawStudy::Median(study.replay_us)},
+                   {"candidates_per_second", study.CandidatesPerSecond()},
+                   {"build_s", DrawStudy::Median(study.build_s)},
+                   {"machine", Host().fingerprint}});
+  return line;
+}
+
+int Study(const Options& options) {
+  int64_t all = 0, valid = 0, built = 0, accepted = 0;
   std::map<std::string, int> refused;
-  fmt::print("{:<8} {:<8} {:>6} {:>6} {:>9} {:>9} {:>10} {:>10}\n", "operator", "target", "valid", "of",
-             "distinct", "sketches", "replay us", "all us");
-  for (const std::string& name : std::vector<std::string>(absl::StrSplit(operators, ','))) {
-    const Program program = PaperProgram(name);
-    for (const std::string& gpu : std::vector<std::string>(absl::StrSplit(targets, ','))) {
-      const DrawStudy study = StudyDraws(space, program, NamedTarget(gpu).value(), draws, explain);
-      const double replay = DrawStudy::Median(study.replay_us), whole = DrawStudy::Median(study.all_us);
-      fmt::print("{:<8} {:<8} {:>6} {:>6} {:>9} {:>9} {:>10.0f} {:>10.0f}\n", name, gpu, study.valid,
-                 study.draws, study.programs.size(), study.sketches, replay, whole);
-      std::fflush(stdout);
-      all += study.draws, valid += study.valid;
-      for (const auto& [why, count] : study.refused) {
-        refused[why.substr(0, 200)] += count;
-        if (operators.size() < 40) fmt::print("  {:>5}  {}\n", count, why);
-      }
+  PrintHead();
+  for (const std::string& gpu : std::vector<std::string>(absl::StrSplit(options.targets, ','))) {
+    for (const std::string& name : std::vector<std::string>(absl::StrSplit(options.operators, ','))) {
+      const Json key = {{"operator", name},
+                        {"target", gpu},
+                        {"space", options.draws.space},
+                        {"draws", options.draws.draws},
+                        {"ptxas", options.draws.built},
+                        {"commit", options.commit}};
+      if (!options.results.empty() && FindResult(key, options.results)) continue;
+      const DrawStudy study = StudyDraws(PaperProgram(name), NamedTarget(gpu).value(), options.draws);
+      PrintLine(name, gpu, study, /*reasons=*/true);
       if (!study.example.empty()) {
         fmt::print("{}\n", study.example);
         return 1;
       }
-      if (!results.empty()) {
-        std::ofstream(results, std::ios::app) << nlohmann::json{{"operator", name},
-                                                                {"target", gpu},
-                                                                {"space", space},
-                                                                {"draws", study.draws},
-                                                                {"valid", study.valid},
-                                                                {"distinct", study.programs.size()},
-                                                                {"replay_us", replay},
-                                                                {"all_us", whole},
-                                                                {"sketches", study.sketches}}
-                                              << "\n";
-      }
+      all += study.draws, valid += study.valid, built += study.built, accepted += study.accepted;
+      for (const auto& [why, count] : study.refused) refused[why.substr(0, 200)] += count;
+      if (!options.results.empty()) AppendResult(LineOf(key, study), options.results);
     }
   }
   for (const auto& [why, count] : refused) fmt::print("{:>6}  {}\n", count, why);
-  fmt::print("{} of {} valid ({:.2f}%)\n", valid, all,
-             100.0 * static_cast<double>(valid) / static_cast<double>(all));
+  fmt::print("{} of {} valid; ptxas accepts {} of {}\n", valid, all, accepted, built);
   return 0;
+}
+
+int Main(int argc, char** argv) {
+  Options options;
+  DrawOptions& draws = options.draws;
+  CLI::App app("Counts valid draws");
+  app.add_option("--space", draws.space, "A space string");
+  app.add_option("--targets", options.targets, "Names of GPUs, with commas");
+  app.add_option("--operators", options.operators, "Files of bench/operators, with commas");
+  app.add_option("--draws", draws.draws, "Draws for each operator and target");
+  app.add_option("--ptxas", draws.built, "How many valid draws are built, for each operator and target");
+  app.add_option("--builders", options.builders, "How many builds run at a time");
+  app.add_option("--results", options.results, "A file to which lines of JSON are appended");
+  app.add_option("--commit", options.commit, "Stored with results");
+  app.add_option("--explain", draws.explain,
+                 "Print the first draw that is refused for a reason with this text");
+  app.allow_extras();  // those of Google Benchmark
+  CLI11_PARSE(app, argc, argv);
+  const std::unique_ptr<BuilderPool> builders = draws.built > 0 ? Builders(options.builders) : nullptr;
+  draws.builders = builders.get();
+  return Study(options);
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ const std::vector<Row> kTable = {
      {"testing/", "lang/base/", "lang/program/", "lang/reference/", "lang/text/", "backends/cpu/passes/",
       "backends/codegen/", "backends/builder/"}, {"gtest/", "mlir/"}},
     {"bench/", kBelowTests, {"CLI/", "benchmark/", "nlohmann/"}},
-    {"bench/gpu/", {"bench/", "lang/**", "trace/**", "modules/**", "validator/**", "backends/**"}, {"CLI/", "nlohmann/"}},
+    {"bench/gpu/", {"bench/", "lang/**", "trace/**", "modules/**", "validator/**", "search/**", "backends/**"}, {"CLI/", "nlohmann/"}},
     {"bench/versus/", {}, {"oneapi/"}},
     {"tests/", kAllOfKiln, kTestTools},
 };

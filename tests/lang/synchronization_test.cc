@@ -196,6 +196,24 @@ TEST(Synchronization, EachBlockHasBarriersOfItsOwnForARing) {
   EXPECT_EQ(CheckThreadClocks(p, PlanOf(p)), absl::OkStatus());
 }
 
+TEST(Synchronization, OneThreadCombinesWhatThreadsOfAFusedLoopReduced) {
+  for (const int64_t terms : {1, 2}) {
+    Builder b("rows");
+    const Id A = b.Input("A", DType::kF32, {1, 2, terms}), C = b.Output("C", DType::kF32, {1, 2});
+    const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+    b.Reduce("sum", {{"i", 1}, {"j", 2}, {"k", terms, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
+             b.Load(A, {i, j, k}));
+    Schedule s = Scheduled(b.Finish());
+    const Block sum = s.GetBlock("sum");
+    const std::vector<Loop> loops = s.GetLoops(sum);
+    const Loop fused = s.Fuse({loops[1], loops[2]});
+    s.Bind(fused, LoopKind::kThreadX);
+    s.DecomposeReduction(sum, fused);
+    ASSERT_TRUE(s.ok()) << s.status();
+    EXPECT_EQ(CheckThreadClocks(s.program(), PlanOf(s.program())), absl::OkStatus()) << ToString(s.program());
+  }
+}
+
 // A random program after random steps that make kernels.
 Program RandomKernels(uint64_t seed) {
   RandomDice dice(Engine{seed});

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Tunes whole models on one core for each of --budgets seconds in all, and compares them with the peers after each.
+
+  bench/models/tuned.py exports/*.mlir --work build/models/tuned --results bench/results/tuned_models.jsonl
+
+A step of a model goes on with the database of the step before, in --work, for the seconds that are left of its budget. Its lines
+are those of compare.py, with `budget` and `tuned_seconds`, the wall seconds that `kiln tune` took for all steps. They are
+appended when the step is over; the same command goes on after the last one, and a search that was stopped goes on too.
+The files of a library are in --work, MODEL.BUDGET.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import compare
+
+
+def tune(options, mlir, budget, step, spent):
+    """Wall seconds of `kiln tune` on the cores of the comparison."""
+    command = [options.kiln, "tune", mlir, "--time", str(budget - spent), "--trials", "100000000", "--seed", str(step),
+               "--threads", str(options.threads), "--db", options.work / f"{mlir.stem}.db", "-o", options.work / f"{mlir.stem}.{budget}"]
+    command += ["--inputs", options.inputs] if options.inputs else []
+    start = time.monotonic()
+    with open(options.work / f"{mlir.stem}.log", "a") as log:
+        done = subprocess.run(list(map(str, command)), stdout=log, stderr=log, preexec_fn=lambda: os.sched_setaffinity(0, options.cores))
+    if done.returncode != 0:
+        sys.exit(f"{mlir.stem}: kiln tune ended with {done.returncode}; see {log.name}")
+    return time.monotonic() - start
+
+
+def steps(options, mlir, lines):
+    """Tunes and compares for each budget of which the results have no line."""
+    before, seconds = 0, 0.0
+    options.db = str(options.work / f"{mlir.stem}.db")
+    for step, budget in enumerate(options.budgets):
+        mine = [line for line in lines if (line["model"], line["budget"], line["threads"]) == (mlir.stem, budget, options.threads)]
+        if mine:
+            seconds = mine[0]["tuned_seconds"]
+        else:
+            print(f"{mlir.stem}: tuning for {budget - before} s", flush=True)
+            seconds += tune(options, mlir, budget, step, before)
+            found = [line | {"budget": budget, "tuned_seconds": seconds} | compare.where() for line in compare.compare(options, mlir)]
+            for line in found:
+                print(f"{budget} s:", compare.summary(line), flush=True)
+                compare.record(options, line)
+        before = budget
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", type=pathlib.Path, metavar="MODEL.mlir")
+    parser.add_argument("--budgets", type=lambda text: [int(part) for part in text.split(",")], default=[120, 1200],
+                        metavar="SECONDS,...", help="of tuning in all, in ascending order; by default 120,1200")
+    parser.add_argument("--work", type=pathlib.Path, default=compare.ROOT / "build/models/tuned", help="databases and libraries")
+    compare.add_options(parser)
+    options = compare.parsed(parser)
+    options.work.mkdir(parents=True, exist_ok=True)
+    there = options.results and os.path.exists(options.results)
+    lines = [json.loads(text) for text in open(options.results)] if there else []
+    for mlir in options.models:
+        steps(options, mlir, lines)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/legality.h"
@@ -72,6 +73,21 @@ void CollectLoops(const Program& p, Id node, std::vector<Id>& loops) {
     if (p.IsLoop(child)) loops.push_back(child);
     CollectLoops(p, child, loops);
   }
+}
+
+// As UseOf, after simplifying: a loop that was fused and split again is named by all loops that it was made of.
+LoopUse ExactUse(const Program& p, Id block, Id loop) {
+  LoopUse use;
+  const Bindings bindings = ResolveBindings(p, block);
+  const auto iters = p.Iters(p.block(block).iters);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    for (const IndexSplit& split : bindings.iters[i].splits) {
+      const bool is_loop = split.source.kind == Source::Kind::kLoop;
+      bool& used = iters[i].kind == IterKind::kSpatial ? use.spatial : use.reduction;
+      used = used || !is_loop || split.source.id == loop;
+    }
+  }
+  return use;
 }
 
 // True if a mark may depend on a loop: follows definitions without simplifying.
@@ -156,7 +172,7 @@ LoopUse UseOf(const Program& program, Id block, Id loop) {
     bool& used = iter.kind == IterKind::kSpatial ? use.spatial : use.reduction;
     used = used || DependsOn(program, iter.binding, loop);
   }
-  return use;
+  return use.spatial && use.reduction ? ExactUse(program, top, loop) : use;
 }
 
 absl::Status CheckDataParallel(const Program& program, Id loop) {

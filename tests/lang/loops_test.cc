@@ -1,4 +1,5 @@
 // Tests the primitives merge, loop-partition and bind.
+#include "lang/analysis/loops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
@@ -31,6 +32,20 @@ Program Padded() {
 }
 
 Loop LoopOf(Schedule& s, const char* block, int at = 0) { return s.GetLoops(s.GetBlock(block))[at]; }
+
+TEST(UseOf, SeesThroughAFusedLoopThatIsSplitAgain) {
+  Schedule s = Scheduled(Padded());
+  const Block sum = s.GetBlock("sum");
+  const Loop fused = s.Fuse(s.GetLoops(sum));
+  const auto use = [&](Loop loop) {
+    const LoopUse use = UseOf(s.program(), s.node(sum), s.node(loop));
+    return std::pair(use.spatial, use.reduction);
+  };
+  EXPECT_EQ(use(fused), std::pair(true, true));
+  const std::vector<Loop> parts = s.Split(fused, {4, 9});
+  EXPECT_EQ(use(parts[0]), std::pair(true, false));
+  EXPECT_EQ(use(parts[1]), std::pair(false, true));
+}
 
 TEST(Merge, RunsTwoLoopsAsOne) {
   const Program before = Chain(12);

@@ -33,7 +33,7 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
-PEERS = ["onnxruntime", "openvino", "litert", "ncnn", "torch", "torch_compile", "iree", "xla", "tvm"]
+PEERS = ["onnxruntime", "openvino", "litert", "litert_torch", "ncnn", "torch", "torch_compile", "iree", "xla", "tvm"]
 
 
 def environment_of(options, name):
@@ -216,7 +216,8 @@ def summary(line):
 
 
 def add_options(parser):
-    parser.add_argument("--peers", default=",".join(PEERS))
+    parser.add_argument("--peers", default=",".join(name for name in PEERS if name != "tvm"), metavar="PEER,...",
+                        help=f"of {', '.join(PEERS)}; by default all but tvm, which tunes for an hour or more")
     parser.add_argument("--twins", type=pathlib.Path, help="the folder of the peers' files")
     parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
     parser.add_argument("--inputs", help="as in `kiln build`; by default the file says which arguments are constants")

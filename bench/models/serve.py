@@ -21,7 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def version(peer):
-    package = re.split(r"[\[=]", peer.PACKAGES[0].split()[-1])[0]
+    package = next(re.split(r"[\[=]", word)[0] for word in peer.PACKAGES[0].split() if not word.startswith("-"))
     return f"{package} {importlib.metadata.version(package)}" if hasattr(peer, "READS") else "kiln"
 
 

@@ -37,7 +37,7 @@ def steps(options, mlir, lines):
     before, seconds = 0, 0.0
     options.db = str(options.work / f"{mlir.stem}.db")
     for step, budget in enumerate(options.budgets):
-        mine = [line for line in lines if (line["model"], line["budget"], line["threads"]) == (mlir.stem, budget, options.threads)]
+        mine = [line for line in lines if (line["model"], line.get("budget"), line["threads"]) == (mlir.stem, budget, options.threads)]
         if mine:
             seconds = mine[0]["tuned_seconds"]
         else:

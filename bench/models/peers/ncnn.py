@@ -1,12 +1,14 @@
 """ncnn, converted from ONNX by pnnx, in float32."""
+import importlib.util
+import pathlib
 import subprocess
-import sys
 
 import numpy
 
 from peers import onnx_models
 
-PACKAGES, READS = ["ncnn==1.0.20261020", "pnnx==20261020", "onnx==1.23.2", "numpy"], ".onnx"
+PACKAGES = ["--no-deps ncnn==1.0.20261020 pnnx==20261020", "numpy requests tqdm portalocker onnx==1.23.2"]  # pnnx would bring torch
+READS = ".onnx"
 
 
 def make(job):
@@ -16,7 +18,8 @@ def make(job):
     made = [job.folder / f"model.ncnn.{kind}" for kind in ("param", "bin")]
     if not made[1].exists():
         shapes = ",".join(f"{list(value.shape)}{'i64' if value.dtype == 'i8' else 'f32'}".replace(" ", "") for value in inputs.values())
-        subprocess.run([f"{sys.prefix}/bin/pnnx", path, f"inputshape={shapes}", "fp16=0"], check=True, cwd=job.folder)
+        converter = pathlib.Path(importlib.util.find_spec("pnnx").submodule_search_locations[0]) / "pnnx"
+        subprocess.run([converter, path, f"inputshape={shapes}", "fp16=0"], check=True, cwd=job.folder)
     net = ncnn.Net()
     net.opt.num_threads = job.threads
     net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = False

@@ -1,10 +1,13 @@
 """PyTorch's compiler: max-autotune, with weights frozen."""
+import os
+
 from peers import torch as exported
 
 PACKAGES, READS, ENVIRONMENT = exported.PACKAGES, exported.READS, "torch"
 
 
 def make(job):
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(job.folder)  # read on import
     import torch
     from torch._inductor import config
 

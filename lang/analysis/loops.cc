@@ -75,21 +75,6 @@ void CollectLoops(const Program& p, Id node, std::vector<Id>& loops) {
   }
 }
 
-// As UseOf, after simplifying: a loop that was fused and split again is named by all loops that it was made of.
-LoopUse ExactUse(const Program& p, Id block, Id loop) {
-  LoopUse use;
-  const Bindings bindings = ResolveBindings(p, block);
-  const auto iters = p.Iters(p.block(block).iters);
-  for (size_t i = 0; i < iters.size(); ++i) {
-    for (const IndexSplit& split : bindings.iters[i].splits) {
-      const bool is_loop = split.source.kind == Source::Kind::kLoop;
-      bool& used = iters[i].kind == IterKind::kSpatial ? use.spatial : use.reduction;
-      used = used || !is_loop || split.source.id == loop;
-    }
-  }
-  return use;
-}
-
 // True if a mark may depend on a loop: follows definitions without simplifying.
 bool DependsOn(const Program& p, Id mark, Id loop) {
   for (const IndexSplit& split : p.Splits(p.marks[mark].splits)) {
@@ -101,6 +86,17 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
     if (node.kind == Node::Kind::kDead && DependsOn(p, p.loops[node.index].definition, loop)) return true;
   }
   return false;
+}
+
+// The outermost block between a loop and a block, or the block itself: an inner block gets its loops through the iters of
+// the block around it. kNone if the loop is not around the block.
+Id TopBelow(const Program& program, Id block, Id loop) {
+  Id top = block;
+  for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {
+    if (at == kNone) return kNone;
+    if (program.IsBlock(at)) top = at;
+  }
+  return top;
 }
 
 }  // namespace
@@ -162,17 +158,28 @@ bool MayRepeat(const Program& p, Id block, Id buffer, Id loop) {
 
 LoopUse UseOf(const Program& program, Id block, Id loop) {
   LoopUse use;
-  // An inner block gets its loops through the iters of the block around it.
-  Id top = block;
-  for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {
-    if (at == kNone) return use;
-    if (program.IsBlock(at)) top = at;
-  }
+  const Id top = TopBelow(program, block, loop);
+  if (top == kNone) return use;
   for (const Iter& iter : program.Iters(program.block(top).iters)) {
     bool& used = iter.kind == IterKind::kSpatial ? use.spatial : use.reduction;
     used = used || DependsOn(program, iter.binding, loop);
   }
-  return use.spatial && use.reduction ? ExactUse(program, top, loop) : use;
+  return use;
+}
+
+LoopUse AxisUse(const Program& program, Id block, Id axis) {
+  LoopUse use = UseOf(program, block, axis);
+  if (!use.spatial || !use.reduction) return use;
+  use = {};
+  const Id top = TopBelow(program, block, axis);
+  const Bindings bindings = ResolveBindings(program, top);
+  const auto iters = program.Iters(program.block(top).iters);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    bool& used = iters[i].kind == IterKind::kSpatial ? use.spatial : use.reduction;
+    for (const IndexSplit& split : bindings.iters[i].splits)
+      used = used || split.source.kind != Source::Kind::kLoop || split.source.id == axis;
+  }
+  return use;
 }
 
 absl::Status CheckDataParallel(const Program& program, Id loop) {

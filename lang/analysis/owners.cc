@@ -148,7 +148,7 @@ class OwnerCheck {
   absl::Status CheckCombines(const Use& use) const {
     if (!use.combines) return absl::OkStatus();
     for (const Id loop : use.axes) {
-      if (p_.loop(loop).extent.UpperBound() == 1 || !UseOf(p_, use.block, loop).reduction) continue;
+      if (p_.loop(loop).extent.UpperBound() == 1 || !AxisUse(p_, use.block, loop).reduction) continue;
       return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),
                              " has its own; but ", Describe(p_, use.block), " combines into it over ",
                              ToString(p_.loop(loop).kind)));
@@ -339,6 +339,19 @@ absl::Status CheckWriters(const Program& p, Id buffer, Id a, Id b) {
   return absl::OkStatus();
 }
 
+// Threads that reduce combine their values into one element.
+absl::Status CheckCombining(const Program& p, Id block) {
+  if (p.block(block).monoid == kNone) return absl::OkStatus();
+  for (const Id loop : LoopsAround(p, block)) {
+    if (!OnAxis(p, loop) || !IsThreadAxis(p.loop(loop).kind)) continue;
+    const LoopUse use = AxisUse(p, block, loop);
+    if (!use.spatial || !use.reduction) continue;
+    return No(absl::StrCat("threads of ", Describe(p, loop), ", which is ", ToString(p.loop(loop).kind),
+                           ", would combine into several elements of ", Describe(p, block)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckOwner(const Program& program, Id buffer) {
@@ -368,6 +381,10 @@ absl::Status CheckOwner(const Program& program, Id buffer) {
 
 absl::Status CheckOwners(const Program& program) {
   if (!HasAxes(program)) return absl::OkStatus();
+  for (const Id block : Blocks(program)) {
+    const absl::Status status = CheckCombining(program, block);
+    if (!status.ok()) return status;
+  }
   for (size_t b = 0; b < program.buffers.size(); ++b) {
     const absl::Status status = CheckOwner(program, static_cast<Id>(b));
     if (!status.ok()) return status;

@@ -191,6 +191,41 @@ TEST(Synchronization, BlocksCannotWaitForEachOther) {
   }
 }
 
+TEST(Synchronization, BlocksCannotWaitForEachOtherAfterTheirThreadsDid) {
+  const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
+program three
+parameters A, B, C
+buffer A: f32[8] input
+buffer T: f32[8] temporary
+buffer B: f32[8] output
+buffer C: f32[2] output
+
+for z < 1 {
+  for i < 8 thread-x {
+    block make {
+      spatial i < 8 = i
+      T[i] = A[i]
+    }
+  }
+  for i < 8 thread-x {
+    block turn {
+      spatial i < 8 = i
+      B[i] = T[-i + 7]
+    }
+  }
+  for j < 2 block-x {
+    block use {
+      spatial j < 2 = j
+      C[j] = T[j]
+    }
+  }
+}
+)");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_THAT(std::string(PlanSynchronization(*p).status().message()),
+              HasSubstr("would have to wait for each other: block \"make\" and block \"use\""));
+}
+
 TEST(Synchronization, EachBlockHasBarriersOfItsOwnForARing) {
   const Program p = AcrossBlocks(PipelineOptions{.transport = "bulk"}, false);
   EXPECT_EQ(CheckThreadClocks(p, PlanOf(p)), absl::OkStatus());

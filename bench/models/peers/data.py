@@ -2,6 +2,7 @@
 import numpy
 
 NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "i1": "u1", "index": "i8"}
+GAIN = 1  # of matrices and filters
 
 
 def drawn(shape, dtype, generator, is_constant):
@@ -11,7 +12,7 @@ def drawn(shape, dtype, generator, is_constant):
         return generator.integers(0, 2, shape).astype(NUMPY[dtype])
     if is_constant and len(shape) > 1:
         fan = max(1, numpy.prod(shape) // max(shape))
-        return (generator.standard_normal(shape) * (2 / fan) ** 0.5).astype(NUMPY[dtype])
+        return (generator.standard_normal(shape) * (2 / fan) ** 0.5 * GAIN).astype(NUMPY[dtype])
     return generator.uniform(0.5 if is_constant else -1, 1.5 if is_constant else 1, shape).astype(NUMPY[dtype])
 
 

@@ -2,7 +2,7 @@
 
   serve.py PEER JOB           JOB is JSON: twin, parameters, folder, threads, cores. Writes the results as FOLDER/results.npz
                               and prints {"version", "same", "seconds"}; then each line "SECONDS" is answered by the wall
-                              and CPU seconds of a run, the mean of as many as fit
+                              and CPU seconds of a run, medians of as many as fit
   serve.py PEER JOB TRIALS    tunes, if the peer does that, and prints the seconds that it took
 """
 import ctypes
@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import signal
+import statistics
 import sys
 import time
 import types
@@ -27,11 +28,13 @@ def version(peer):
 
 def turn(run, least):
     run()  # caches as the run before leaves them
-    count, wall, cpu = 0, time.perf_counter(), time.process_time()
-    while count == 0 or time.perf_counter() - wall < least:
+    walls, cpus, until = [], [], time.perf_counter() + least
+    while not walls or time.perf_counter() < until:
+        wall, cpu = time.perf_counter(), time.process_time()
         run()
-        count += 1
-    return (time.perf_counter() - wall) / count, (time.process_time() - cpu) / count
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return statistics.median(walls), statistics.median(cpus)
 
 
 def main():

@@ -15,4 +15,5 @@ def make(job):
     request = compiled.create_infer_request()
     for name, value in inputs.items():
         request.set_tensor(name, openvino.Tensor(value, shared_memory=True))
-    return request.infer, lambda: [request.get_output_tensor(k).data for k in range(len(compiled.outputs))]
+    run = lambda: request.infer(share_inputs=True, share_outputs=True)
+    return run, lambda: [request.get_output_tensor(k).data for k in range(len(compiled.outputs))]

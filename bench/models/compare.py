@@ -181,15 +181,14 @@ def line_of(report, model, kiln, peer):
             "tuned": sum(task["record"] > 0 for task in report["tasks"]), **peer.error}
 
 
-def compare(options, mlir):
-    """Yields a line for each peer, and one that says why for each that failed."""
+def compare(options, mlir, library, report):
+    """Yields a line for each peer of the library, and one that says why for each that failed. `report` is what Kiln says of it."""
     from peers import kiln
 
     with tempfile.TemporaryDirectory() as folder:
-        report, sides = built(options, mlir, folder), []
-        library = f"{folder}/model.so"
         job = {"parameters": kiln.metadata(library)["parameters"], "threads": options.threads, "cores": options.cores,
-               "twin": library, "folder": folder}
+               "twin": str(library), "folder": folder}
+        sides = []
         try:
             sides.append(Side(options, "kiln", job))
             for name, file in twins(options, mlir):
@@ -268,11 +267,13 @@ def main():
     options = parsed(parser)
     failures = 0
     for model in options.models:
-        for line in compare(options, model):
-            line |= where()
-            print(summary(line), flush=True)
-            record(options, line)
-            failures += "failed" in line
+        with tempfile.TemporaryDirectory() as folder:
+            report = built(options, model, folder)
+            for line in compare(options, model, f"{folder}/model.so", report):
+                line |= where()
+                print(summary(line), flush=True)
+                record(options, line)
+                failures += "failed" in line
     return 1 if failures else 0
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Exports networks of PyTorch's libraries in the formats that Kiln and its peers read: NAME.mlir (linalg on tensors, by
-torch-mlir), NAME.onnx and NAME.pt2 (torch.export).
+"""Exports networks of PyTorch's libraries in the formats that Kiln and its peers read: NAME.mlir (linalg on tensors) and
+NAME.stablehlo.mlir by torch-mlir, NAME.onnx, and NAME.pt2 (torch.export).
 
     bench/models/export.py FOLDER [NAME...]
 
@@ -98,8 +98,10 @@ def export(name, folder):
         torch.export.save(program, folder / f"{name}.pt2")
         torch.onnx.export(program, dynamo=True, verbose=False).save(folder / f"{name}.onnx")
         module = fx.export_and_import(program, output_type="linalg-on-tensors", func_name=name)
+        stablehlo = fx.export_and_import(program, output_type="stablehlo", func_name="main")
     mark_constants(next(iter(module.body.operations)), len(inputs))
     (folder / f"{name}.mlir").write_text(f"{module}\n")
+    (folder / f"{name}.stablehlo.mlir").write_text(f"{stablehlo}\n")
 
 
 def main():

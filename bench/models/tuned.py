@@ -20,31 +20,34 @@ import compare
 
 
 def tune(options, mlir, budget, step, spent):
-    """Wall seconds of `kiln tune` on the cores of the comparison."""
-    command = [options.kiln, "tune", mlir, "--time", str(budget - spent), "--trials", "100000000", "--seed", str(step),
-               "--threads", str(options.threads), "--db", options.work / f"{mlir.stem}.db", "-o", options.work / f"{mlir.stem}.{budget}"]
+    """(the library that `kiln tune` ends with, what it says of it, wall seconds), tuned on the cores of the comparison."""
+    folder = options.work / f"{mlir.stem}.{budget}"
+    command = [options.kiln, "tune", mlir, "--time", budget - spent, "--trials", 100000000, "--seed", step, "--threads", options.threads,
+               "--db", options.work / f"{mlir.stem}.db", "-o", folder, "--quiet", "--json"]
     command += ["--inputs", options.inputs] if options.inputs else []
     start = time.monotonic()
     with open(options.work / f"{mlir.stem}.log", "a") as log:
-        done = subprocess.run(list(map(str, command)), stdout=log, stderr=log, preexec_fn=lambda: os.sched_setaffinity(0, options.cores))
+        done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=log, text=True,
+                              preexec_fn=lambda: os.sched_setaffinity(0, options.cores))
     if done.returncode != 0:
         sys.exit(f"{mlir.stem}: kiln tune ended with {done.returncode}; see {log.name}")
-    return time.monotonic() - start
+    report = json.loads(done.stdout)["whole"]
+    return folder / f"{report['symbol']}.so", report, time.monotonic() - start
 
 
 def steps(options, mlir, lines):
     """Tunes and compares for each budget of which the results have no line."""
     before, seconds = 0, 0.0
-    options.db = str(options.work / f"{mlir.stem}.db")
     for step, budget in enumerate(options.budgets):
         mine = [line for line in lines if (line["model"], line.get("budget"), line["threads"]) == (mlir.stem, budget, options.threads)]
         if mine:
             seconds = mine[0]["tuned_seconds"]
         else:
             print(f"{mlir.stem}: tuning for {budget - before} s", flush=True)
-            seconds += tune(options, mlir, budget, step, before)
-            found = [line | {"budget": budget, "tuned_seconds": seconds} | compare.where() for line in compare.compare(options, mlir)]
-            for line in found:
+            library, report, took = tune(options, mlir, budget, step, before)
+            seconds += took
+            for line in list(compare.compare(options, mlir, library, report)):
+                line |= {"budget": budget, "tuned_seconds": seconds} | compare.where()
                 print(f"{budget} s:", compare.summary(line), flush=True)
                 compare.record(options, line)
         before = budget

@@ -77,7 +77,8 @@ class Side:
         line = self.process.stdout.readline()
         if not line:
             log = (pathlib.Path(self.job["folder"]) / "log.txt").read_text(errors="replace").strip().splitlines()
-            raise Failed(f"{self.name} stopped with {self.process.wait()}: {log[-1] if log else ''}")
+            reasons = [text for text in log if "error" in text.lower()] or log or [""]
+            raise Failed(f"{self.name} stopped with {self.process.wait()}: {reasons[-1][:300]}")
         self.process.send_signal(signal.SIGSTOP)
         return json.loads(line)
 

@@ -30,7 +30,7 @@ def turn(run, least):
     run()  # caches as the run before leaves them
     walls, cpus, until = [], [], time.perf_counter() + least
     while not walls or time.perf_counter() < until:
-        wall, cpu = time.perf_counter(), time.process_time()
+        cpu, wall = time.process_time(), time.perf_counter()
         run()
         walls.append(time.perf_counter() - wall)
         cpus.append(time.process_time() - cpu)

@@ -8,7 +8,7 @@ from peers import onnx_models
 
 PACKAGES, READS = ["iree-base-compiler[onnx]==3.13.0", "iree-base-runtime==3.13.0", "onnx==1.23.2", "numpy"], ".onnx"
 FLAGS = ["--iree-hal-target-device=local", "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host",
-         "--iree-opt-level=O3"]
+         "--iree-opt-level=O3", "--iree-llvmcpu-stack-allocation-limit=1048576"]  # by default it refuses BERT's norms
 
 
 def make(job):

@@ -4,9 +4,9 @@
   bench/models/tuned.py exports/*.mlir --work build/models/tuned --results bench/results/tuned_models.jsonl
 
 A step of a model goes on with the database of the step before, in --work, for the seconds that are left of its budget. Its lines
-are those of compare.py, with `budget` and `tuned_seconds`, the wall seconds that `kiln tune` took for all steps. They are
-appended when the step is over; the same command goes on after the last one, and a search that was stopped goes on too.
-The files of a library are in --work, MODEL.BUDGET.
+are those of compare.py, with `budget` and `tuned_seconds`, the wall seconds of all `kiln tune` for the model so far. They are appended when the
+step is over; the same command goes on after the last one, and a search that was stopped goes on too. The files of a
+library are in --work, MODEL.BUDGET.
 """
 import argparse
 import json
@@ -20,32 +20,33 @@ import compare
 
 
 def tune(options, mlir, budget, step, spent):
-    """(the library that `kiln tune` ends with, what it says of it, wall seconds), tuned on the cores of the comparison."""
+    """(the library that `kiln tune` ends with, what it says of it, wall seconds of all steps), on the cores of the comparison."""
     folder = options.work / f"{mlir.stem}.{budget}"
     command = [options.kiln, "tune", mlir, "--time", budget - spent, "--trials", 100000000, "--seed", step, "--threads", options.threads,
                "--db", options.work / f"{mlir.stem}.db", "-o", folder, "--quiet", "--json"]
     command += ["--inputs", options.inputs] if options.inputs else []
-    start = time.monotonic()
-    with open(options.work / f"{mlir.stem}.log", "a") as log:
-        done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=log, text=True,
-                              preexec_fn=lambda: os.sched_setaffinity(0, options.cores))
+    start, spans = time.monotonic(), options.work / f"{mlir.stem}.seconds"
+    try:
+        with open(options.work / f"{mlir.stem}.log", "a") as log:
+            done = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=log, text=True,
+                                  preexec_fn=lambda: os.sched_setaffinity(0, options.cores))
+    finally:
+        with open(spans, "a") as file:
+            file.write(f"{time.monotonic() - start}\n")
     if done.returncode != 0:
         sys.exit(f"{mlir.stem}: kiln tune ended with {done.returncode}; see {log.name}")
     report = json.loads(done.stdout)["whole"]
-    return folder / f"{report['symbol']}.so", report, time.monotonic() - start
+    return folder / f"{report['symbol']}.so", report, sum(map(float, spans.read_text().split()))
 
 
 def steps(options, mlir, lines):
     """Tunes and compares for each budget of which the results have no line."""
-    before, seconds = 0, 0.0
+    before = 0
     for step, budget in enumerate(options.budgets):
         mine = [line for line in lines if (line["model"], line.get("budget"), line["threads"]) == (mlir.stem, budget, options.threads)]
-        if mine:
-            seconds = mine[0]["tuned_seconds"]
-        else:
+        if not mine:
             print(f"{mlir.stem}: tuning for {budget - before} s", flush=True)
-            library, report, took = tune(options, mlir, budget, step, before)
-            seconds += took
+            library, report, seconds = tune(options, mlir, budget, step, before)
             for line in list(compare.compare(options, mlir, library, report)):
                 line |= {"budget": budget, "tuned_seconds": seconds} | compare.where()
                 print(f"{budget} s:", compare.summary(line), flush=True)

@@ -27,7 +27,7 @@ class Maker {
   Program Make() {
     const int64_t rank = 1 + dice_.Below(3);
     std::vector<Extent> shape;
-    for (int64_t d = 0; d < rank; ++d) shape.push_back(Size(kMaxElements / Points(shape)));
+    for (int64_t d = 0; d < rank; ++d) shape.push_back(Size(most_elements_ / Points(shape)));
     tensors_.push_back({b_.Input("in", type_, shape), true});
     if (dice_.Flip(0.3)) tensors_.push_back({b_.Constant("const", type_, shape), true});
     const int64_t blocks = 1 + dice_.Below(4);
@@ -47,14 +47,14 @@ class Maker {
     bool read = false;
   };
 
-  static constexpr int64_t kMaxElements = 150, kMaxPoints = 600;  // of a tensor; instances of a block
-
   static int64_t Points(const std::vector<Extent>& shape) { return *Product(shape, 1); }
   int64_t Size(int64_t limit) {
-    constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13};
+    constexpr int64_t kSmall[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13};
+    constexpr int64_t kLarge[] = {1, 3, 16, 32, 49, 64, 96, 100, 127, 128, 256, 384};
+    const int64_t* const sizes = kinds_.large ? kLarge : kSmall;
     int64_t count = 1;
-    while (count < 12 && kSizes[count] <= limit) ++count;
-    return kSizes[dice_.Below(count)];
+    while (count < 12 && sizes[count] <= limit) ++count;
+    return sizes[dice_.Below(count)];
   }
   std::vector<Extent> ShapeOf(Id buffer) const {
     const auto dims = b_.program().Dims(b_.program().buffers[buffer].shape);
@@ -167,8 +167,8 @@ class Maker {
       case 17:
         return kinds_.once ? Elementwise(from, shape) : Overwritten(from, shape);
       default:
-        return shape.size() > 2 || Points(shape) > kMaxElements ? Elementwise(from, shape)
-                                                                : Broadcast(from, shape);
+        return shape.size() > 2 || Points(shape) > most_elements_ ? Elementwise(from, shape)
+                                                                  : Broadcast(from, shape);
     }
   }
 
@@ -218,7 +218,8 @@ class Maker {
   void Contraction(Id from, std::vector<Extent> shape) {
     const Extent k = shape.back();
     const int64_t rows = Points(shape) / k.Known();
-    const Extent n = Size(std::max<int64_t>(1, std::min(kMaxPoints / Points(shape), kMaxElements / rows)));
+    const Extent n =
+        Size(std::max<int64_t>(1, std::min(most_points_ / Points(shape), most_elements_ / rows)));
     std::vector<Extent> out = shape;
     out.back() = n;
     Iters iters = IterSpecs(out);
@@ -389,7 +390,7 @@ class Maker {
     std::vector<Extent> wide = shape, out = shape;
     wide[d] = 2 * size + window - 1;
     out[d] = 2 * size;
-    if (Points(out) * window > kMaxPoints) return Elementwise(from, shape);
+    if (Points(out) * window > most_points_) return Elementwise(from, shape);
     std::vector<IndexSum> index = Index(shape.size()), element = index;
     const Source y = Source::Iter(static_cast<int32_t>(d));
     element[d] = {0, {IndexSplit{y, 1, 2, 0}}};
@@ -411,7 +412,7 @@ class Maker {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> both = shape;
     both[d] = 2 * shape[d].Known();
-    if (Points(both) > kMaxElements) return Elementwise(from, shape);
+    if (Points(both) > most_elements_) return Elementwise(from, shape);
     std::vector<IndexSum> index = Index(shape.size());
     const Id value = b_.Load(from, index), dest = NewTensor(both);
     b_.Compute("left", IterSpecs(shape), {dest, index}, value);
@@ -447,12 +448,14 @@ class Maker {
 
   void Broadcast(Id from, std::vector<Extent> shape) {
     std::vector<Extent> out = shape;
-    out.push_back(Size(kMaxElements / Points(shape)));
+    out.push_back(Size(most_elements_ / Points(shape)));
     Finish(out, IterSpecs(out), b_.Add(b_.Load(from, Index(shape.size())), Number(1)));
   }
 
   Dice& dice_;
   const ProgramKinds kinds_;
+  const int64_t most_elements_ = kinds_.large ? 1 << 18 : 150;  // of a tensor
+  const int64_t most_points_ = kinds_.large ? 1 << 22 : 600;    // instances of a block
   Builder b_;
   DType type_;
   std::vector<Tensor> tensors_;

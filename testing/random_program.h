@@ -2,7 +2,7 @@
 // elementwise operations, contractions, stencils and padded copies; strided, reversed and transposed
 // accesses, gathers and broadcasts; buffers with gaps or two writers; reductions with one or two results that
 // start from numbers or loaded values; loops that repeat a nest; odd extents; several consumers and outputs.
-// It has some hundred instances. Element types and values keep every sum exact in any order.
+// It has some hundred instances, unless it is `large`. Element types and values keep every sum exact in any order.
 #pragma once
 
 #include <string>
@@ -19,6 +19,7 @@ struct ProgramKinds {
   // chains of elementwise blocks, and all kinds of bodies (testing/random_bodies.h), including divisions and
   // -0.0.
   bool types = false;
+  bool large = false;  // a tensor has up to 260,000 elements, and a block 4,000,000 instances
 };
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});
 

@@ -246,7 +246,7 @@ class Walk {
     const auto place = [&](LoopKind kind) {
       for (const auto& [loop, value] : values_)
         if (p_.loop(loop).kind == kind) {
-          const bool reduced = combines && On(kind) >= 0 && UseOf(p_, block, loop).reduction;
+          const bool reduced = combines && On(kind) >= 0 && AxisUse(p_, block, loop).reduction;
           gathers = gathers || reduced;
           return reduced ? int64_t{0} : value;
         }

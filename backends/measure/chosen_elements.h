@@ -1,5 +1,5 @@
 // Evaluates chosen elements of a program's outputs with the interpreter (design D9): edges of the tiles of a schedule,
-// and others by the seed.
+// and others by the seed; or elements that are given, such as those that a run of some thread blocks wrote.
 #pragma once
 
 #include <cstdint>
@@ -31,10 +31,15 @@ struct ElementsOptions {
   int of_each_output = 64;
   uint64_t data_seed = 0;
   std::vector<DataRange> ranges = {};  // of each parameter
+  std::vector<Element> elements = {};  // of the scheduled program; empty: they are chosen
   std::function<bool()> stop = [] { return false; };
 };
 
 ChosenElements EvaluateChosen(const Program& original, const Program& scheduled,
                               const ElementsOptions& options);
+
+// At most `n` elements of each output, chosen by the seed among those that were written. `file` has the outputs, one
+// after the other; what was not written has the pattern of FillPoison.
+std::vector<Element> ChooseWritten(const Program& scheduled, const std::string& file, int n, uint64_t seed);
 
 }  // namespace kiln

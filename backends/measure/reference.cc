@@ -58,14 +58,15 @@ Reference References::Make(const Program& original) {
 }
 
 Checked References::Check(const Program& original, const Program& scheduled, const Reference& reference,
-                          const std::string& file, double seconds) const {
+                          const std::string& file, double seconds, bool partial) const {
   const Deadline deadline = SecondsFromNow(seconds);
-  const ChosenElements chosen = EvaluateChosen(
-      original, scheduled,
-      {.of_each_output = kChosen, .data_seed = options_.data_seed, .ranges = reference.ranges, .stop = [&] {
-         return SecondsFromNow(0) > deadline || options_.interrupted();
-       }});
+  ElementsOptions elements{
+      .of_each_output = kChosen, .data_seed = options_.data_seed, .ranges = reference.ranges};
+  elements.stop = [&] { return SecondsFromNow(0) > deadline || options_.interrupted(); };
   Checked checked;
+  if (partial) elements.elements = ChooseWritten(scheduled, file, kChosen, options_.data_seed);
+  if (partial && elements.elements.empty()) return checked;
+  const ChosenElements chosen = EvaluateChosen(original, scheduled, elements);
   const auto wrong = [&](std::string error) {
     checked.error = std::move(error);
     return checked;

@@ -1,5 +1,7 @@
 #include "backends/measure/static_machine.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <map>
@@ -13,7 +15,6 @@
 #include "backends/runner/emulator/emulator.h"
 #include "backends/runner/pool.h"
 #include "backends/workers/scratch_folder.h"
-#include "lang/analysis/cost.h"
 #include "lang/analysis/loop_nest_summary.h"
 #include "lang/base/phase.h"
 #include "lang/base/stopwatch.h"
@@ -26,9 +27,8 @@ namespace kiln {
 namespace {
 
 constexpr char kSymbol[] = "kernel";
-constexpr int64_t kMostBlocks = 5;
-// A program with more operations runs some blocks alone: as many as have so many together, at most kMostBlocks.
-constexpr double kEmulatedFlops = 1e7;
+constexpr int64_t kEmulatedAccesses =
+    1'000'000;  // of a launch; a block of a product of 2048^3 has up to 10 million
 constexpr int64_t kRunBytes = int64_t{4} << 30;
 
 MeasureResult Failure(absl::string_view status, std::string error) {
@@ -37,59 +37,52 @@ MeasureResult Failure(absl::string_view status, std::string error) {
   return failure;
 }
 
-// What ptxas found, for each launch, those of the prepare phase first.
-std::vector<CompiledKernel> CompiledOf(const BuildResult& built) {
+// The launches, those of the prepare phase first, with what ptxas found of their kernels.
+std::vector<std::pair<const Launch*, const KernelFacts*>> KernelsOf(const BuildResult& built) {
   std::map<std::string, const KernelFacts*> facts;
   for (const KernelFacts& kernel : built.kernels) facts[kernel.name] = &kernel;
-  std::vector<CompiledKernel> kernels;
+  std::vector<std::pair<const Launch*, const KernelFacts*>> kernels;
   for (const bool prepare : {true, false}) {
     for (const Launch& launch : built.launches.launches) {
       const auto found = facts.find(launch.kernel);
-      if (launch.prepare != prepare || found == facts.end()) continue;
-      const KernelFacts& kernel = *found->second;
-      kernels.push_back({.registers = kernel.registers,
-                         .spill_bytes = kernel.spill_stores + kernel.spill_loads,
-                         .stack_bytes = kernel.stack,
-                         .shared_bytes = kernel.shared + launch.shared_bytes});
+      if (launch.prepare == prepare && found != facts.end()) kernels.emplace_back(&launch, found->second);
     }
   }
   return kernels;
 }
 
+std::vector<CompiledKernel> CompiledOf(const BuildResult& built) {
+  std::vector<CompiledKernel> compiled;
+  for (const auto& [launch, kernel] : KernelsOf(built))
+    compiled.push_back({.registers = kernel->registers,
+                        .spill_bytes = kernel->spill_stores + kernel->spill_loads,
+                        .stack_bytes = kernel->stack,
+                        .shared_bytes = kernel->shared + launch->shared_bytes});
+  return compiled;
+}
+
 // What ptxas found, as JSON.
 std::string FactsOf(const BuildResult& built) {
   std::vector<std::string> kernels;
-  for (const KernelFacts& kernel : built.kernels)
-    kernels.push_back(absl::StrCat("{\"name\":\"", kernel.name, "\",\"registers\":", kernel.registers,
-                                   ",\"shared\":", kernel.shared, ",\"stack\":", kernel.stack, ",\"spills\":",
-                                   kernel.spill_stores, ",\"barriers\":", kernel.barriers, "}"));
+  for (const auto& [launch, kernel] : KernelsOf(built))
+    kernels.push_back(absl::StrCat(
+        "{\"name\":\"", kernel->name, "\",\"blocks\":", launch->blocks, ",\"threads\":", launch->threads,
+        ",\"registers\":", kernel->registers, ",\"shared\":", kernel->shared + launch->shared_bytes,
+        ",\"stack\":", kernel->stack, ",\"spills\":", kernel->spill_stores + kernel->spill_loads,
+        ",\"barriers\":", kernel->barriers, "}"));
   return absl::StrCat("{\"kernels\":[", absl::StrJoin(kernels, ","), "],\"warnings\":", built.warnings.size(),
                       "}");
 }
 
-// How the emulator runs a program: in which modes, and how many blocks.
-std::vector<EmulationOptions> EmulationsOf(const Program& scheduled, const LaunchList& list) {
-  int64_t launches = 0, blocks = 0;
-  for (const Launch& launch : list.launches) {
-    if (launch.prepare) continue;
-    ++launches;
-    blocks = launch.blocks;
-  }
-  EmulationOptions common;
-  const double flops = Flops(scheduled);
-  if (flops > kEmulatedFlops && blocks > 1) {
-    const double of_block = flops / static_cast<double>(blocks);
-    common.most_blocks = std::clamp<int64_t>(static_cast<int64_t>(kEmulatedFlops / of_block), 1, kMostBlocks);
-    common.whole_launches = launches - 1;
-  }
+// How the emulator runs a program. Each mode chooses other blocks of a large launch.
+std::vector<EmulationOptions> EmulationsOf(const LaunchList& list, uint64_t seed) {
+  const auto launches = std::count_if(list.launches.begin(), list.launches.end(),
+                                      [](const Launch& launch) { return !launch.prepare; });
   std::vector<EmulationOptions> all;
-  for (const auto& [mode, seed] :
-       {std::pair{EmulationMode::kEager, 0}, std::pair{EmulationMode::kLate, 0},
-        std::pair{EmulationMode::kRandom, 1}, std::pair{EmulationMode::kRandom, 2}}) {
-    all.push_back(common);
-    all.back().mode = mode;
-    all.back().seed = static_cast<uint64_t>(seed);
-  }
+  for (const EmulationMode mode :
+       {EmulationMode::kEager, EmulationMode::kLate, EmulationMode::kRandom, EmulationMode::kRandom})
+    all.push_back(
+        {.mode = mode, .seed = seed++, .most_accesses = kEmulatedAccesses, .whole_launches = launches - 1});
   return all;
 }
 
@@ -173,11 +166,14 @@ class StaticMachine::Impl {
       } else if (!built.ok()) {
         results[i] = Failure(outcome::kBuildFailed, absl::StrCat("for the emulator: ", built.error));
       } else {
-        runs[i] = runners_->Submit(EmulatedRun(*requests[i].scheduled, built, reference));
+        const std::string outputs =
+            reference.file.empty() ? absl::StrCat(scratch_->path(), "/outputs", i) : "";
+        runs[i] = runners_->Submit(EmulatedRun(*requests[i].scheduled, built, reference, outputs));
       }
     }
     for (size_t i = 0; i < requests.size(); ++i)
-      if (runs[i].valid()) Judge(runs[i].get(), *requests[i].original, &results[i]);
+      if (runs[i].valid())
+        Judge(runs[i].get(), requests[i], absl::StrCat(scratch_->path(), "/outputs", i), &results[i]);
     return results;
   }
 
@@ -216,13 +212,13 @@ class StaticMachine::Impl {
     return result;
   }
 
-  // Runs the kernels in all modes, as peers.
-  RunRequest EmulatedRun(const Program& scheduled, const BuildResult& built,
-                         const Reference& reference) const {
+  // Runs the kernels in all modes, as peers. Writes the outputs of the last mode to a file if one is named.
+  RunRequest EmulatedRun(const Program& scheduled, const BuildResult& built, const Reference& reference,
+                         const std::string& outputs) const {
     RunRequest run;
     run.kernel = KernelOf(scheduled, built, kSymbol, reference.tolerances, reference.ranges);
     run.kernel.heap_alignment = 0;
-    for (const EmulationOptions& mode : EmulationsOf(scheduled, built.launches)) {
+    for (const EmulationOptions& mode : EmulationsOf(built.launches, options_.data_seed)) {
       run.peers.push_back(run.kernel);
       run.peers.back().fields = {{kEmulationField, Encode(mode)}};
     }
@@ -232,18 +228,34 @@ class StaticMachine::Impl {
     run.timing = {.runs = 0};
     run.limits = {.seconds = options_.emulation_seconds, .bytes = kRunBytes};
     run.reference = reference.file;
+    run.write_reference_to = outputs;
     return run;
   }
 
-  void Judge(const RunResult& ran, const Program& original, MeasureResult* result) {
+  // Without outputs of the whole original, elements that the emulated blocks wrote are compared with the interpreter.
+  void Judge(const RunResult& ran, const MeasureRequest& request, const std::string& outputs,
+             MeasureResult* result) {
+    const Reference& reference = references_->For(*request.original);
+    const bool is_slow = ran.status == RunStatus::kTimedOut;
     if (ran.status == RunStatus::kInterrupted) {
       *result = {};
-    } else if (ran.status == RunStatus::kOk) {
-      result->verified = !references_->For(original).file.empty();
-      result->flags.emulated = true;
-    } else if (ran.status != RunStatus::kTimedOut) {
-      *result = Failure(RunStatusName(ran.status), ran.detail);
+    } else if (ran.status != RunStatus::kOk) {
+      *result = Failure(RunStatusName(ran.status), is_slow ? "the emulator: " + ran.detail : ran.detail);
+    } else if (reference.file.empty()) {
+      const Checked checked = references_->Check(*request.original, *request.scheduled, reference, outputs,
+                                                 options_.emulation_seconds, true);
+      result->flags.spot_checked = true;
+      if (WasInterrupted()) {
+        *result = {};
+      } else if (!checked.error.empty()) {
+        *result = Failure(outcome::kWrongResult, checked.error);
+      } else if (!checked.any) {
+        *result = Failure(outcome::kTimedOut, "the interpreter takes too long for an element");
+      }
     }
+    unlink(outputs.c_str());
+    result->verified = result->ok();
+    result->flags.emulated = result->ok();
   }
 
   RunResult Run(const RunRequest& run) {

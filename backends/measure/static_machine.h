@@ -3,8 +3,10 @@
 // Measure builds the cubin, so that what ptxas refuses fails here too, and returns one sample: the cycles of the
 // roofline (search/features/gpu_roofline.h) with the registers and the shared memory that ptxas reports. Race returns
 // the same numbers, and runs each program in the emulator before, in three modes. Its outputs are compared with those
-// of the untransformed program on the CPU. A program that fails there is no result. If it takes the emulator too long,
-// it is not verified. Of a large program, a few thread blocks of the last launch run.
+// of the untransformed program on the CPU. A program that fails there, or takes the emulator too long, is no result.
+//
+// Of a large launch, some thread blocks run with all checks: the first, the last, the middle one, and others by the
+// seed. If a later launch needs its results, the others run without checks. Otherwise what the blocks wrote is compared.
 //
 // A sample is cycles divided by the clock of the GPU, which is no time. The flag `static` says so, and the fingerprint
 // of the target, "static-1 sm_90a h100", belongs to no machine.
@@ -29,8 +31,8 @@ struct StaticMachineOptions {
   Policies policies = {};  // of the target
   int builders = 1;        // programs that are compiled at a time
   uint64_t data_seed = 1;
-  double emulation_seconds = 60;  // for all modes of a program
-  double reference_seconds = 60;  // of the untransformed program
+  double emulation_seconds = 300;  // for all modes of a program, on a busy machine
+  double reference_seconds = 300;  // of the untransformed program
   BuildLimits build_limits = {};
   std::string object_folder = {};                   // as in CpuMeasurerOptions
   std::string builder_path = {}, runner_path = {};  // empty: looks beside the running executable

@@ -454,7 +454,7 @@ class Child {
         return Failure{.detail = absl::StrCat(kernel.name, "its outputs are larger than the reference")};
       }
       const auto* const outputs = static_cast<const char*>(kernel.buffers[i]->data());
-      const bool partial = kernel.emulation && kernel.emulation->most_blocks > 0;
+      const bool partial = kernel.is_partial;
       const std::string merged =
           partial ? WantedIfUnwritten(param.dtype, outputs, wanted, param.elements) : "";
       if (partial && merged.empty() && param.elements > 0)

@@ -17,22 +17,26 @@ const char* NameOf(EmulationMode mode) {
   return "";
 }
 
-MaybeFailure RunInEmulator(const EmulationOptions& options, const BoundKernel& entry) {
-  const Emulation emulation(options);
+MaybeFailure RunInEmulator(const Emulation& emulation, EmulationMode mode, const BoundKernel& entry) {
   const int status = entry.Run();
   if (!emulation.fault().empty())
     return Failure{RunStatus::kNonZeroStatus,
-                   absl::StrCat("in the emulator, with ", NameOf(options.mode), ": ", emulation.fault())};
+                   absl::StrCat("in the emulator, with ", NameOf(mode), ": ", emulation.fault())};
   if (status == 0) return std::nullopt;
   return Failure{RunStatus::kNonZeroStatus, absl::StrCat("the emulated kernel returned ", status)};
 }
 
 }  // namespace
 
-MaybeFailure LoadedKernel::RunEmulated() const { return RunInEmulator(*emulation, timed.kernel); }
+MaybeFailure LoadedKernel::RunEmulated() {
+  const Emulation run(*emulation);
+  MaybeFailure failure = RunInEmulator(run, emulation->mode, timed.kernel);
+  is_partial = run.counts().left_out > 0;
+  return failure;
+}
 
 MaybeFailure LoadedKernel::PrepareEmulated() const {
-  return RunInEmulator({emulation->mode, emulation->seed}, Prepare());
+  return RunInEmulator(Emulation({emulation->mode, emulation->seed}), emulation->mode, Prepare());
 }
 
 }  // namespace kiln

@@ -30,11 +30,12 @@ struct LoadedKernel {
   void* prepare = nullptr;
   std::unique_ptr<BoundProduct> product;
   std::optional<EmulationOptions> emulation;  // if it runs in the emulator
+  bool is_partial = false;                    // the emulator left some blocks out
 
   BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
   // Run the kernel, or its prepare function, in the emulator. The failure is the emulator's fault, or the status
   // that came back.
-  MaybeFailure RunEmulated() const;
+  MaybeFailure RunEmulated();
   MaybeFailure PrepareEmulated() const;
 };
 

@@ -1,78 +1,112 @@
 #!/usr/bin/env python3
-"""Times whole models beside another framework, in turns, in one process on one core.
+"""Times whole models beside other frameworks, in turns, with the same arguments on all sides.
 
-Each pair is a model as linalg on tensors or TOSA, and the same network for the framework (peers.py). `kiln build` makes its library: with records of
---db where there are any, and default schedules elsewhere. Both sides run with one thread and drawn data. A round is
-one run of each. Each pair is a line of JSON in --results: the medians in milliseconds by the clock and by CPU time,
-and the median of the framework's time over Kiln's in a round, with its 95% interval. With --check both sides must get the
-same data, and results are compared: the error is the greatest difference over the greatest element of a result, and
-must not exceed --tolerance.
+  bench/models/compare.py exports/resnet50.mlir --peers onnxruntime,openvino --results bench/results/models.jsonl
 
-  bench/models/compare.py tests/inputs/models/onnx_resnet50.mlir resnet50.onnx --results bench/results/models.jsonl
+`kiln build` makes the library of a model: with records of --db where there are any, and default schedules elsewhere. A
+peer (peers/) reads the same network from the file of --twins (the model's folder by default) that has the model's name and
+the ending that the peer reads: .onnx, .pt2 (torch.export.save), .tflite, .stablehlo.mlir. bench/models/export.py writes such
+files. A peer whose file is not there is left out. All data are drawn. Weights are constants on all sides.
+
+Each side is a process with an environment of its own below --environments, which is made on first use. A round is a turn
+of each side, in an order that changes, and all other sides stand still meanwhile. A turn is a run that is not counted and
+then runs for --turn seconds. What peers converted, compiled or tuned is kept below --kept, for the same file.
+
+Each peer is a line of JSON in --results: the medians in milliseconds by the clock and by CPU time, and the medians of the
+peer's time over Kiln's in a round, with their 95% intervals. If both sides got the same data, `error` is the greatest
+difference of a result over its greatest element. `ready_seconds` are those until the peer's first run was over, and
+`tuning_seconds` those of a peer that tunes, with --trials. The line of a peer that cannot read or run the model, or whose
+error is above --tolerance, has `failed`, the reason; the exit code is then 1.
 """
 import argparse
-import ctypes
+import importlib
 import json
 import os
 import pathlib
+import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
-import numpy
-
-from peers import NUMPY, drawn, peer_of
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-def aligned(size):
-    memory = numpy.zeros(size + 64, numpy.uint8)
-    offset = -memory.ctypes.data % 64
-    return memory[offset:offset + size]
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+PEERS = ["onnxruntime", "openvino", "litert", "litert_torch", "ncnn", "torch", "torch_compile", "iree", "xla", "tvm"]
 
 
-class KilnModel:
-    def __init__(self, path):
-        self.library = ctypes.CDLL(path)
-        stem = pathlib.Path(path).stem
-        said = ctypes.c_char.in_dll(self.library, stem + "_metadata")
-        metadata = json.loads(ctypes.string_at(ctypes.addressof(said)))
-        generator = numpy.random.default_rng(0)
-        self.arrays, self.given, self.results = [], [], []
-        for p in metadata["parameters"]:
-            value = drawn(p["shape"], p["dtype"], generator, p["role"] == "constant")
-            memory = aligned(value.nbytes)
-            memory[:] = numpy.frombuffer(value.tobytes(), numpy.uint8)
-            self.arrays.append(memory)
-            if p["role"] == "output":
-                self.results.append(memory.view(NUMPY[p["dtype"]]).reshape(p["shape"]))
-            else:
-                self.given.append((p["role"], value))
-        self.arrays += [aligned(max(1, metadata["weights_bytes"])), aligned(max(1, metadata["arena_bytes"]))]
-        self.table = (ctypes.c_void_p * len(self.arrays))(*[a.ctypes.data for a in self.arrays])
-        prepared = pathlib.Path(path).with_suffix(".weights")
-        if prepared.exists():  # of the constants that the model's file holds
-            self.arrays[-2][:] = numpy.fromfile(prepared, numpy.uint8)[-metadata["weights_bytes"]:]
-        elif self.library[stem + "_prepare_by_table"](self.table) != 0:
-            sys.exit(f"{path}: the weights cannot be prepared")
-        self.function = self.library[stem + "_by_table"]
+def environment_of(options, name):
+    """The peer's virtual environment."""
+    peer = importlib.import_module(f"peers.{name}")
+    folder = options.environments / getattr(peer, "ENVIRONMENT", name)
+    if not (folder / "ready").exists():
+        print(f"installing {name}", file=sys.stderr, flush=True)
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        groups = [p.split() for p in peer.PACKAGES] if any(" " in p for p in peer.PACKAGES) else [peer.PACKAGES]
+        for packages in groups:
+            subprocess.run([folder / "bin/pip", "install", "--quiet", *packages], check=True)
+        (folder / "ready").touch()
+    return folder
 
-    def run(self):
-        self.function(self.table)
+
+def started(options, name, job, *rest):
+    """The process of serve.py. What the peer prints is in log.txt of the job's folder."""
+    venv = environment_of(options, name)
+    threads = {variable: str(job["threads"]) for variable in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "TVM_NUM_THREADS")}
+    variables = {**os.environ, **threads, "TVM_BIND_THREADS": "0", "PATH": f"{venv / 'bin'}:{os.environ['PATH']}"}
+    with open(pathlib.Path(job["folder"]) / "log.txt", "w") as log:
+        return subprocess.Popen([venv / "bin/python", HERE / "serve.py", name, json.dumps(job), *map(str, rest)], text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=variables)
+
+
+class Failed(RuntimeError):
+    pass
+
+
+class Side:
+    """A framework that is ready to be timed. It stands still while it has no turn."""
+
+    def __init__(self, options, name, job):
+        self.name, self.job, self.times = name, job, []
+        self.process = started(options, name, job)
+        self.told = self.answer()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            log = (pathlib.Path(self.job["folder"]) / "log.txt").read_text(errors="replace").strip().splitlines()
+            reasons = [text for text in log if "error" in text.lower()] or log or [""]
+            raise Failed(f"{self.name} stopped with {self.process.wait()}: {reasons[-1][:300]}")
+        self.process.send_signal(signal.SIGSTOP)
+        return json.loads(line)
+
+    def turn(self, seconds):
+        self.process.send_signal(signal.SIGCONT)
+        self.process.stdin.write(f"{seconds}\n")
+        self.process.stdin.flush()
+        self.times.append(self.answer())
+
+    def results(self):
+        import numpy
+
+        with numpy.load(pathlib.Path(self.job["folder"]) / "results.npz") as found:
+            return list(found.values())
+
+    def close(self):
+        self.process.kill()
+        self.process.wait()
 
 
 def error_of(found, wanted):
-    """The greatest difference of any result over its greatest element."""
-    errors = [numpy.abs(one.astype("f8") - other.astype("f8")).max() / max(numpy.abs(other).max(), 1e-300)
-              for one, other in zip(found, wanted, strict=True)]
-    return float(max(errors))
+    """The greatest difference of any result over its greatest element; None if the results have other sizes."""
+    import numpy
 
-
-def timed(run):
-    wall, cpu = time.perf_counter(), time.process_time()
-    run()
-    return time.perf_counter() - wall, time.process_time() - cpu
+    if [one.size for one in found] != [other.size for other in wanted]:
+        return None
+    return max(float(numpy.abs(one.reshape(-1).astype("f8") - other.reshape(-1).astype("f8")).max() /
+                     max(numpy.abs(other).max(), 1e-300)) for one, other in zip(found, wanted))
 
 
 def median_interval(values):
@@ -83,75 +117,166 @@ def median_interval(values):
     return [values[min(max(k, 0), len(values) - 1)] for k in at]
 
 
-def compare(options, mlir, twin, folder):
-    name = pathlib.Path(mlir).stem
-    command = [options.kiln, "build", mlir, "--name", "model", "-o", folder, "--json"]
-    if options.inputs:
-        command += ["--inputs", options.inputs]
-    built = subprocess.run(command + ["--db", options.db or f"{folder}/none.db"], capture_output=True, text=True)
-    if built.returncode != 0:
-        sys.exit(built.stderr)
-    report = json.loads(built.stdout)
-    kiln = KilnModel(f"{folder}/model.so")
-    peer = peer_of(twin, kiln.given, int(options.inputs or len(kiln.given)))
-    for side in (kiln, peer) * 2:
-        side.run()
-    error = error_of(kiln.results, peer.results) if peer.same else None
-    if options.check and (error is None or not error <= options.tolerance):
-        sys.exit(f"{name}: " + ("both sides have other arguments" if error is None else
-                                f"the error is {error:.1e}, above {options.tolerance:.1e}"))
-    rounds, until = [], time.time() + options.seconds
-    while len(rounds) < 5 or time.time() < until:
-        rounds.append(timed(kiln.run) + timed(peer.run))
-    wall, cpu, peer_wall, peer_cpu = (statistics.median(column) * 1e3 for column in zip(*rounds))
-    tuned = sum(task["record"] > 0 for task in report["tasks"])
-    return {"model": name, "peer": peer.name, "threads": 1, "rounds": len(rounds),
-            "kiln_ms": wall, "kiln_cpu_ms": cpu, "peer_ms": peer_wall, "peer_cpu_ms": peer_cpu,
-            "ratio": median_interval([r[2] / r[0] for r in rounds]), "build_seconds": report["seconds"],
-            "arena_bytes": report["arena_bytes"], "weights_bytes": report["weights_bytes"],
-            "tasks": len(report["tasks"]), "tuned": tuned, **({} if error is None else {"error": error})}
+def built(options, mlir, folder, name="model"):
+    """What `kiln build` says of the library NAME.so in the folder."""
+    command = [options.kiln, "build", mlir, "--name", name, "-o", folder, "--json", "--db", options.db or f"{folder}/none.db"]
+    said = subprocess.run(command + (["--inputs", options.inputs] if options.inputs else []), capture_output=True, text=True)
+    if said.returncode != 0:
+        sys.exit(said.stderr)
+    return json.loads(said.stdout)
 
 
-def over_pairs(parser, compare_pair, tell):
-    """Adds the options that comparisons of pairs of files have, and compares each pair on one core. `compare_pair(options,
-    first, second)` returns a line, which `tell` prints, and which is appended to the results with machine and commit."""
-    parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
-    parser.add_argument("--db", help="records; without it all schedules are default ones")
-    parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
-    parser.add_argument("--results", help="a file to append to")
-    options = parser.parse_args()
-    if len(options.files) % 2:
-        parser.error("give pairs of files")
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+def twins(options, mlir):
+    """The peers that have a file of the model, with the file."""
+    for name in options.peers.split(","):
+        file = (options.twins or mlir.parent) / (mlir.stem + importlib.import_module(f"peers.{name}").READS)
+        if file.exists():
+            yield name, file
+        else:
+            print(f"{mlir.stem}: {name} is left out: there is no {file}", file=sys.stderr, flush=True)
+
+
+def ready(options, name, file, job):
+    """The peer on its file; converted, compiled and tuned if that is not kept."""
+    folder = options.kept / f"{name}-{file.stem}-{zlib.crc32(file.read_bytes()):08x}-{job['threads']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    job, tuned = {**job, "twin": str(file), "folder": str(folder)}, folder / f"tuning-{options.trials}.json"
+    if hasattr(importlib.import_module(f"peers.{name}"), "tune") and not tuned.exists():
+        process = started(options, name, job, options.trials)
+        said = process.communicate()[0]
+        if process.returncode:
+            raise Failed(f"tuning with {name} failed; see {folder / 'log.txt'}")
+        tuned.write_text(said)
+    side = Side(options, name, job)
+    side.tuning = {"tuning_seconds": json.loads(tuned.read_text()), "trials": options.trials} if tuned.exists() else {}
+    return side
+
+
+def in_turns(options, sides):
+    until = time.monotonic() + options.seconds
+    while len(sides[0].times) < 5 or time.monotonic() < until:
+        first = len(sides[0].times) % len(sides)
+        for side in sides[first:] + sides[:first]:
+            side.turn(options.turn)
+
+
+def check(options, kiln, peer):
+    """Sets the peer's error, if it got Kiln's data; fails if it is above the tolerance."""
+    peer.error = {}
+    if not peer.told["same"]:
+        return
+    error = error_of(kiln.results(), peer.results())
+    if error is None or not error <= options.tolerance:
+        raise Failed(f"{peer.name} has results of other sizes" if error is None else f"the results of {peer.name} differ by {error:.1e}")
+    peer.error = {"error": error}
+
+
+def line_of(report, model, kiln, peer):
+    mine, theirs = ([statistics.median(column) * 1e3 for column in zip(*side.times)] for side in (kiln, peer))
+    ratios = [median_interval([b[k] / a[k] for a, b in zip(kiln.times, peer.times)]) for k in (0, 1)]
+    return {"model": model, "peer": peer.told["version"] + (" compiled" if peer.name == "torch_compile" else ""),
+            "threads": kiln.job["threads"], "rounds": len(kiln.times), "kiln_ms": mine[0], "kiln_cpu_ms": mine[1],
+            "peer_ms": theirs[0], "peer_cpu_ms": theirs[1], "ratio": ratios[0], "cpu_ratio": ratios[1],
+            "ready_seconds": peer.told["seconds"], **peer.tuning, "build_seconds": report["seconds"],
+            "arena_bytes": report["arena_bytes"], "weights_bytes": report["weights_bytes"], "tasks": len(report["tasks"]),
+            "tuned": sum(task["record"] > 0 for task in report["tasks"]), **peer.error}
+
+
+def compare(options, mlir, library, report):
+    """Yields a line for each peer of the library, and one that says why for each that failed. `report` is what Kiln says of it."""
+    from peers import kiln
+
+    with tempfile.TemporaryDirectory() as folder:
+        job = {"parameters": kiln.metadata(library)["parameters"], "threads": options.threads, "cores": options.cores,
+               "twin": str(library), "folder": folder}
+        sides = []
+        try:
+            sides.append(Side(options, "kiln", job))
+            for name, file in twins(options, mlir):
+                try:
+                    sides.append(ready(options, name, file, job))
+                    check(options, sides[0], sides[-1])
+                except (Failed, subprocess.CalledProcessError) as error:
+                    if sides[-1].name == name:
+                        sides.pop().close()
+                    yield {"model": mlir.stem, "peer": name, "threads": options.threads, "failed": str(error)}
+            in_turns(options, sides)
+            for peer in sides[1:]:
+                yield line_of(report, mlir.stem, sides[0], peer)
+        finally:
+            for side in sides:
+                side.close()
+
+
+def where():
+    """The machine and the commit, which each line has."""
     commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "HEAD"], capture_output=True, text=True).stdout.strip()
     cpu = next((l.split(":")[1].strip() for l in open("/proc/cpuinfo") if l.startswith("model name")), "")
-    for first, second in zip(options.files[::2], options.files[1::2]):
-        line = {**compare_pair(options, first, second), "cpu": cpu, "commit": commit}
-        print(tell(line), flush=True)
-        if options.results:
-            with open(options.results, "a") as file:
-                file.write(json.dumps(line) + "\n")
+    return {"cpu": cpu, "commit": commit}
 
 
-def in_folder(options, mlir, twin):
-    with tempfile.TemporaryDirectory() as folder:
-        return compare(options, mlir, twin, folder)
+def record(options, line):
+    if options.results:
+        with open(options.results, "a") as file:
+            file.write(json.dumps(line) + "\n")
 
 
 def summary(line):
+    if "failed" in line:
+        return f"{line['model']}: {line['peer']} failed: {line['failed']}"
     error = f" error {line['error']:.1e}" if "error" in line else ""
-    return (f"{line['model']}: Kiln {line['kiln_ms']:.2f} ms, {line['peer']} {line['peer_ms']:.2f} ms, ratio "
+    return (f"{line['model']}: Kiln {line['kiln_ms']:.3f} ms, {line['peer']} {line['peer_ms']:.3f} ms, ratio "
             "{:.3f} [{:.3f}, {:.3f}]".format(*line["ratio"]) + error)
+
+
+def add_options(parser):
+    parser.add_argument("--peers", default=",".join(name for name in PEERS if name != "tvm"), metavar="PEER,...",
+                        help=f"of {', '.join(PEERS)}; by default all but tvm, which tunes for an hour or more")
+    parser.add_argument("--twins", type=pathlib.Path, help="the folder of the peers' files")
+    parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
+    parser.add_argument("--inputs", help="as in `kiln build`; by default the file says which arguments are constants")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the last core to use")
+    parser.add_argument("--seconds", type=float, default=60, help="for the rounds of a model, of which there are at least 5")
+    parser.add_argument("--turn", type=float, default=0.1, help="seconds of a turn; at least one run")
+    parser.add_argument("--tolerance", type=float, default=1e-3, help="of errors")
+    parser.add_argument("--trials", type=int, default=2000, help="of a peer that tunes")
+    parser.add_argument("--environments", type=pathlib.Path, default=ROOT / "build/models/environments")
+    parser.add_argument("--kept", type=pathlib.Path, default=ROOT / "build/models/kept")
+    parser.add_argument("--results", help="a file to append to")
+
+
+def parsed(parser):
+    options = parser.parse_args()
+    options.cores = list(range(options.cpu - options.threads + 1, options.cpu + 1))
+    if not set(options.cores) <= os.sched_getaffinity(0):
+        parser.error(f"cores {options.cores} are not all there")
+    unknown = [name for name in options.peers.split(",") if name not in PEERS]
+    if unknown:
+        parser.error(f"there is no peer {unknown[0]}; known: {', '.join(PEERS)}")
+    own = environment_of(options, "kiln")
+    if pathlib.Path(sys.prefix) != own.absolute():  # where numpy is
+        os.execv(own / "bin/python", [own / "bin/python", *sys.argv])
+    return options
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", nargs="+", help="MODEL.mlir MODEL.onnx (or .tflite, .pt2, StableHLO as .mlir), in pairs")
-    parser.add_argument("--inputs", default="1", help="as in `kiln build`, a number; '': as the file says")
-    parser.add_argument("--check", action="store_true", help="compare the results")
-    parser.add_argument("--tolerance", type=float, default=1e-4)
-    over_pairs(parser, in_folder, summary)
+    parser.add_argument("models", nargs="+", type=pathlib.Path, metavar="MODEL.mlir")
+    parser.add_argument("--db", help="records; without it all schedules are default ones")
+    add_options(parser)
+    options = parsed(parser)
+    failures = 0
+    for model in options.models:
+        with tempfile.TemporaryDirectory() as folder:
+            report = built(options, model, folder)
+            for line in compare(options, model, f"{folder}/model.so", report):
+                line |= where()
+                print(summary(line), flush=True)
+                record(options, line)
+                failures += "failed" in line
+    return 1 if failures else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -9,34 +9,36 @@ with one thread and drawn data. A round is one run of each, in an order that cha
 95% interval. Needs numpy. bench/models/workloads.py counts the tasks that both have.
 """
 import argparse
+import os
 import pathlib
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 
-from compare import KilnModel, median_interval, over_pairs, timed
+from compare import ROOT, built, median_interval, record, where
+from peers.kiln import KilnModel
 
 
-def built(options, file, name, folder):
-    command = [options.kiln, "build", file, "--inputs", options.inputs, "--name", name, "-o", folder,
-               "--db", options.db or f"{folder}/none.db"]
-    said = subprocess.run(command, capture_output=True, text=True, check=False)
-    if said.returncode != 0:
-        sys.exit(said.stderr)
+def timed(run):
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
+
+
+def model_of(options, file, folder, name):
+    built(options, file, folder, name)
     return KilnModel(f"{folder}/{name}.so")
 
 
 def compare(options, files):
     with tempfile.TemporaryDirectory() as folder:
-        models = [built(options, file, name, folder) for file, name in zip(files, ("first", "second"))]
+        models = [model_of(options, file, folder, name) for file, name in zip(files, ("first", "second"))]
         for model in models * 2:
             model.run()
         rounds, until = [], time.time() + options.seconds
         while len(rounds) < 5 or time.time() < until:
             turn = len(rounds) % 2
-            times = [timed(models[turn].run)[0], timed(models[1 - turn].run)[0]]
+            times = [timed(models[turn].run), timed(models[1 - turn].run)]
             rounds.append((times[turn], times[1 - turn]))
     first, second = (statistics.median(column) * 1e3 for column in zip(*rounds))
     return {"models": [pathlib.Path(file).stem for file in files], "threads": 1, "rounds": len(rounds),
@@ -52,7 +54,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", help="pairs of files")
     parser.add_argument("--inputs", default="1", help="as in `kiln build`")
-    over_pairs(parser, lambda options, *files: compare(options, files), summary)
+    parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
+    parser.add_argument("--db", help="records; without it all schedules are default ones")
+    parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")
+    parser.add_argument("--results", help="a file to append to")
+    options = parser.parse_args()
+    if len(options.files) % 2:
+        parser.error("give pairs of files")
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    for pair in zip(options.files[::2], options.files[1::2]):
+        line = compare(options, pair) | where()
+        print(summary(line), flush=True)
+        record(options, line)
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ absl::Status CheckPrepared(const Program& program);
 // its elements by one owner. In a program with axes, every child of the root is a kernel. For that, all uses
 // must be below the same axis loop, or their indices must determine the iteration of the axis in the same
 // way. Iterations of an axis must not recompute an element of a buffer that they share, except by a single
-// store. Holds for programs with axes.
+// store. Threads of a reduction combine into one element. Holds for programs with axes.
 absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
 // OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for

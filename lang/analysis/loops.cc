@@ -4,6 +4,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
 #include "lang/analysis/legality.h"
@@ -87,6 +88,17 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
   return false;
 }
 
+// The outermost block between a loop and a block, or the block itself: an inner block gets its loops through the iters of
+// the block around it. kNone if the loop is not around the block.
+Id TopBelow(const Program& program, Id block, Id loop) {
+  Id top = block;
+  for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {
+    if (at == kNone) return kNone;
+    if (program.IsBlock(at)) top = at;
+  }
+  return top;
+}
+
 }  // namespace
 
 absl::Status CheckMayLeave(const Program& p, Id block, const std::vector<Id>& producers, Id to) {
@@ -146,15 +158,26 @@ bool MayRepeat(const Program& p, Id block, Id buffer, Id loop) {
 
 LoopUse UseOf(const Program& program, Id block, Id loop) {
   LoopUse use;
-  // An inner block gets its loops through the iters of the block around it.
-  Id top = block;
-  for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {
-    if (at == kNone) return use;
-    if (program.IsBlock(at)) top = at;
-  }
+  const Id top = TopBelow(program, block, loop);
+  if (top == kNone) return use;
   for (const Iter& iter : program.Iters(program.block(top).iters)) {
     bool& used = iter.kind == IterKind::kSpatial ? use.spatial : use.reduction;
     used = used || DependsOn(program, iter.binding, loop);
+  }
+  return use;
+}
+
+LoopUse AxisUse(const Program& program, Id block, Id axis) {
+  LoopUse use = UseOf(program, block, axis);
+  if (!use.spatial || !use.reduction) return use;
+  use = {};
+  const Id top = TopBelow(program, block, axis);
+  const Bindings bindings = ResolveBindings(program, top);
+  const auto iters = program.Iters(program.block(top).iters);
+  for (size_t i = 0; i < iters.size(); ++i) {
+    bool& used = iters[i].kind == IterKind::kSpatial ? use.spatial : use.reduction;
+    for (const IndexSplit& split : bindings.iters[i].splits)
+      used = used || split.source.kind != Source::Kind::kLoop || split.source.id == axis;
   }
   return use;
 }

@@ -36,11 +36,14 @@ bool ReadsBeside(const Program& program, Id buffer, Id loop);
 // (instances.h).
 bool MayRepeat(const Program& program, Id block, Id buffer, Id loop);
 
-// The kinds of iters of a block that a loop around it feeds.
+// The kinds of iters of a block that a loop around it feeds. A loop that was fused and split again feeds all that it was
+// made of: a reduction starts there.
 struct LoopUse {
   bool spatial = false, reduction = false;
 };
 LoopUse UseOf(const Program& program, Id block, Id loop);
+// The kinds of iters that a loop still feeds after simplifying. Threads of an axis that feeds a reduction combine terms.
+LoopUse AxisUse(const Program& program, Id block, Id axis);
 
 // Loops below a node, in program order.
 std::vector<Id> LoopsBelow(const Program& program, Id node);

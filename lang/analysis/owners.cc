@@ -36,7 +36,10 @@ class OwnerCheck {
     if (owner_ < std::max(RunnerOf(p_, a), RunnerOf(p_, b))) return false;
     CollectUsesOf(a);
     if (a != b) CollectUsesOf(b);
-    for (Use& use : uses_) FindAxes(use);
+    for (Use& use : uses_) {
+      FindAxes(use);
+      if (!CheckCombines(use).ok()) return false;  // one thread combines what threads reduced
+    }
     std::map<LoopKind, std::vector<Id>> loops = LoopsByAxis();
     for (const auto& [axis, of_uses] : loops) {
       if (of_uses.size() != uses_.size() || !AlikeExtents(of_uses)) return false;
@@ -145,7 +148,7 @@ class OwnerCheck {
   absl::Status CheckCombines(const Use& use) const {
     if (!use.combines) return absl::OkStatus();
     for (const Id loop : use.axes) {
-      if (p_.loop(loop).extent.UpperBound() == 1 || !UseOf(p_, use.block, loop).reduction) continue;
+      if (p_.loop(loop).extent.UpperBound() == 1 || !AxisUse(p_, use.block, loop).reduction) continue;
       return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),
                              " has its own; but ", Describe(p_, use.block), " combines into it over ",
                              ToString(p_.loop(loop).kind)));
@@ -312,11 +315,57 @@ Threads ThreadsOf(const Program& program, Id nest) {
   return threads;
 }
 
+namespace {
+
+// True if blocks that were one compute the same where both store an element.
+bool ArePartsOfOne(const Program& p, Id a, Id b) {
+  const Provenance &one = p.block(a).provenance, &other = p.block(b).provenance;
+  return p.block(a).monoid == kNone && p.block(b).monoid == kNone && one.kind == other.kind &&
+         one.origin == other.origin && p.List(one.map) == p.List(other.map);
+}
+
+// An iteration of an axis around two writers of a buffer must not write what another writes in the other block.
+absl::Status CheckWriters(const Program& p, Id buffer, Id a, Id b) {
+  if (ArePartsOfOne(p, a, b)) return absl::OkStatus();
+  for (Id at = LowestCommonAncestor(p, {a, b}); at != kRoot; at = p.nodes[at].parent) {
+    if (!p.IsLoop(at) || !OnAxis(p, at) || IsPrivateTo(p, buffer, at)) continue;
+    const bool is_block = IsBlockAxis(p.loop(at).kind);
+    const Owner owner = is_block ? Owner::kBlock : std::max(RunnerOf(p, a), RunnerOf(p, b));
+    if (StaysWith(p, buffer, a, b, owner, p.nodes[at].parent)) continue;
+    return No(absl::StrCat("iterations of ", Describe(p, at), ", which is ", ToString(p.loop(at).kind),
+                           ", may write in ", Describe(p, b), " what others write in ", Describe(p, a),
+                           ", and buffer ", p.Text(p.buffers[buffer].name), " is not theirs alone"));
+  }
+  return absl::OkStatus();
+}
+
+// Threads that reduce combine their values into one element.
+absl::Status CheckCombining(const Program& p, Id block) {
+  if (p.block(block).monoid == kNone) return absl::OkStatus();
+  for (const Id loop : LoopsAround(p, block)) {
+    if (!OnAxis(p, loop) || !IsThreadAxis(p.loop(loop).kind)) continue;
+    const LoopUse use = AxisUse(p, block, loop);
+    if (!use.spatial || !use.reduction) continue;
+    return No(absl::StrCat("threads of ", Describe(p, loop), ", which is ", ToString(p.loop(loop).kind),
+                           ", would combine into several elements of ", Describe(p, block)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status CheckOwner(const Program& program, Id buffer) {
   if (!HasAxes(program)) return absl::OkStatus();
-  for (const Id block : Writers(program, buffer)) {
+  const std::vector<Id> writers = Writers(program, buffer);
+  for (size_t b = 1; b < writers.size(); ++b) {
+    for (size_t a = 0; a < b; ++a) {
+      const absl::Status status = CheckWriters(program, buffer, writers[a], writers[b]);
+      if (!status.ok()) return status;
+    }
+  }
+  for (const Id block : writers) {
     // Repeating a store is harmless if the block is the only writer.
-    if (program.block(block).monoid == kNone && Writers(program, buffer).size() == 1) continue;
+    if (program.block(block).monoid == kNone && writers.size() == 1) continue;
     for (Id at = program.nodes[block].parent; at != kRoot; at = program.nodes[at].parent) {
       if (!program.IsLoop(at) || !OnAxis(program, at) || TellsApart(program, block, at)) continue;
       if (IsPrivateTo(program, buffer, at) || KILN_DEFECT("owners.repeats")) continue;
@@ -332,6 +381,10 @@ absl::Status CheckOwner(const Program& program, Id buffer) {
 
 absl::Status CheckOwners(const Program& program) {
   if (!HasAxes(program)) return absl::OkStatus();
+  for (const Id block : Blocks(program)) {
+    const absl::Status status = CheckCombining(program, block);
+    if (!status.ok()) return status;
+  }
   for (size_t b = 0; b < program.buffers.size(); ++b) {
     const absl::Status status = CheckOwner(program, static_cast<Id>(b));
     if (!status.ok()) return status;

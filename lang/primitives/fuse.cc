@@ -15,6 +15,27 @@
 namespace kiln {
 namespace {
 
+// Defines each loop as a digit of the fused one.
+void DefineDigits(Program& p, const std::vector<Id>& loops, Id fused) {
+  int64_t lower = p.loop(fused).extent.Known();
+  const auto repeats = [&](Id loop) { return p.loop(loop).extent.Known() > 1; };
+  const auto first = std::find_if(loops.begin(), loops.end(), repeats);
+  const Id outermost = first == loops.end() ? loops.front() : *first;
+  for (const Id loop : loops) {
+    const Extent own = p.loop(loop).extent;
+    lower /= own.Known();
+    // The outermost digit has no remainder, so that it stays expressible if the fused loop is later split
+    // imperfectly. Other loops of one iteration depend on nothing.
+    IndexSum digit;
+    if (loop == outermost) {
+      digit.splits = {IndexSplit{Source::Loop(fused), 1, lower, 0}};
+    } else if (repeats(loop)) {
+      digit.splits = {IndexSplit{Source::Loop(fused), 1, lower, own.Known() - KILN_DEFECT("fuse.digit")}};
+    }
+    p.loops[p.nodes[loop].index].definition = p.AddMark(digit, own);
+  }
+}
+
 absl::Status Fuse(Call& call) {
   Program& p = call.program();
   const std::vector<Id> loops = call.nodes(0);
@@ -55,20 +76,7 @@ absl::Status Fuse(Call& call) {
     p.Detach(child);
     p.Append(fused, child);
   }
-  int64_t lower = extent;
-  for (const Id loop : loops) {
-    const Extent own = p.loop(loop).extent;
-    lower /= own.Known();
-    // The outermost digit has no remainder, so that it stays expressible if the fused loop is later split
-    // imperfectly.
-    p.loops[p.nodes[loop].index].definition = p.AddMark(
-        IndexSum{
-            0,
-            {IndexSplit{
-                Source::Loop(fused), 1, lower,
-                loop == loops.front() ? 0 : own.Known() - (KILN_DEFECT("fuse.digit") && own.Known() > 1)}}},
-        own);
-  }
+  DefineDigits(p, loops, fused);
   for (size_t i = loops.size(); i-- > 0;) p.Kill(loops[i]);
   call.Return(fused);
   return absl::OkStatus();

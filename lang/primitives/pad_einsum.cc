@@ -82,11 +82,7 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
           absl::StrCat(Describe(p, scope), " is also around blocks that it reads from, or that read it"));
   }
   const auto iters = p.Iters(b.iters);
-  const std::vector<int> written = ItersOf(p, dest.index);
   for (size_t i = 0; i < iters.size(); ++i) {
-    const bool is_written = std::count(written.begin(), written.end(), static_cast<int>(i)) > 0;
-    if (is_written != (iters[i].kind == IterKind::kSpatial) && iters[i].extent.Known() != 1)
-      return No(absl::StrCat("iter ", p.Text(iters[i].name), " does not index the result"));
     const IndexSum binding = p.SumOf(iters[i].binding);
     const Id loop = binding.splits.size() == 1 ? binding.splits[0].source.id : kNone;
     if (loop == kNone || !(binding == IndexSum::Of(Source::Loop(loop))) || !p.IsLoop(loop) ||
@@ -97,6 +93,35 @@ absl::Status CheckBlock(const Program& p, Id block, Einsum& einsum) {
     einsum.loops.push_back(loop);
   }
   return absl::OkStatus();
+}
+
+bool Indexes(const Program& p, size_t iter, Range index) {
+  const std::vector<int> iters = ItersOf(p, index);
+  return std::count(iters.begin(), iters.end(), static_cast<int>(iter)) > 0;
+}
+
+// Spatial iters index the result, and reduction iters do not. One that is not padded and has one value may be either.
+absl::Status CheckRole(const Program& p, Id block, size_t i, bool padded) {
+  const Iter& iter = p.Iters(p.block(block).iters)[i];
+  if (!padded && iter.extent.Known() == 1) return absl::OkStatus();
+  if (Indexes(p, i, p.Accesses(p.block(block).dests)[0].index) == (iter.kind == IterKind::kSpatial))
+    return absl::OkStatus();
+  return No(absl::StrCat("iter ", p.Text(iter.name), " does not index the result"));
+}
+
+// More terms of a reduction are 0: a factor is padded, and none is infinite.
+absl::Status CheckTerms(const Program& p, const Iter& iter, size_t i, const std::vector<Id>& loads) {
+  bool padded = false;
+  for (const Id load : loads) {
+    const auto [buffer, index] = p.exprs[load].AsLoad();
+    if (Indexes(p, i, index)) {
+      padded = true;
+    } else if (IsFloat(p.exprs[load].dtype)) {
+      return No(absl::StrCat("iter ", p.Text(iter.name), " does not index ", p.Text(p.buffers[buffer].name),
+                             ", which may be infinite where the others are padded with 0"));
+    }
+  }
+  return padded ? absl::OkStatus() : No(absl::StrCat("iter ", p.Text(iter.name), " indexes nothing"));
 }
 
 absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>& multiples, Einsum& einsum) {
@@ -111,16 +136,11 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
   for (size_t i = 0; i < iters.size(); ++i) {
     const int64_t extent = iters[i].extent.Known();
     einsum.extents.push_back((extent + multiples[i] - 1) / multiples[i] * multiples[i]);
-    if (einsum.extents[i] == extent || iters[i].kind == IterKind::kSpatial) continue;
-    // 0 * x is 0 only if x is padded too, or finite.
-    for (const Id load : einsum.loads) {
-      const Expr& e = p.exprs[load];
-      const std::vector<int> index = ItersOf(p, e.AsLoad().index);
-      if (IsFloat(e.dtype) && std::count(index.begin(), index.end(), static_cast<int>(i)) == 0)
-        return No(absl::StrCat("iter ", p.Text(iters[i].name), " does not index ",
-                               p.Text(p.buffers[e.AsLoad().buffer].name),
-                               ", which may be infinite where the others are padded with 0"));
-    }
+    const bool padded = einsum.extents[i] != extent;
+    absl::Status status = CheckRole(p, block, i, padded);
+    if (status.ok() && padded && iters[i].kind == IterKind::kReduction)
+      status = CheckTerms(p, iters[i], i, einsum.loads);
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

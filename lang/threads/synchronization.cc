@@ -271,7 +271,11 @@ class Planner {
       touch.synced = point.among;
       touch.within = point.within;
     }
-    std::erase_if(touches_, [](const Touch& t) { return t.synced >= Owner::kBlock && t.within == kNone; });
+    // Other blocks may still use what is in global memory.
+    std::erase_if(touches_, [&](const Touch& t) {
+      return t.synced >= Owner::kBlock && t.within == kNone &&
+             p_.buffers[t.buffer].scope.owner <= Owner::kBlock;
+    });
   }
 
   // True if child a of a node runs before its child b in an iteration or step.

@@ -4,7 +4,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_replace.h"
 #include "backends/lower/text/loop_plan_parse.h"
+#include "lang/program/builder.h"
 #include "lang/text/text.h"
+#include "testing/same_results.h"
 #include "tests/gpu/on_gpu.h"
 
 namespace kiln {
@@ -167,6 +169,26 @@ TEST(ThreadReductions, AreRefusedInLanesOfVectors) {
   ASSERT_TRUE(planned.ok()) << planned.status();
   EXPECT_TRUE(absl::StrContains(LowerKernels(planned->program, planned->plan, Context()).status().message(),
                                 "a reduction across threads of each lane of a vector"));
+}
+
+TEST(ThreadReductions, AreNoneWhereAFusedLoopIsSplitAgain) {
+  kiln::Builder b("rows");
+  const Id A = b.Input("A", DType::kF32, {4, 8}), C = b.Output("C", DType::kF32, {4});
+  b.Reduce("sum", {{"i", 4}, {"k", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {b.Iter(0)}},
+           b.Load(A, {b.Iter(0), b.Iter(1)}));
+  const Program rows = b.Finish();
+  for (const int64_t threads : {2, 4, 8}) {
+    Schedule s = Scheduled(rows);
+    const kiln::Loop fused = s.Fuse(s.GetLoops(s.GetBlock("sum")));
+    s.Bind(s.Split(fused, {threads, kAuto})[0], LoopKind::kThreadX);
+    ASSERT_TRUE(s.ok()) << s.status();
+    if (threads <= 4) {
+      ExpectSameOnGpu(rows, s.program());
+    } else {  // two threads a row
+      EXPECT_TRUE(
+          absl::StrContains(CheckOwners(s.program()).message(), "would combine into several elements"));
+    }
+  }
 }
 
 TEST(ThreadReductions, LeaveOutThreadsWithoutAnElement) { ExpectRight(kSome); }

@@ -7,7 +7,7 @@
 #include "lang/program/builder.h"
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
-#include "tests/backends/workers.h"
+#include "tests/support/gpu_pairs.h"
 
 namespace kiln {
 namespace {
@@ -15,8 +15,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-StaticMachine Start(int builders = 1) {
-  auto machine = StaticMachine::Start(*NamedTarget("h100"), {.builders = builders});
+StaticMachine Start(const StaticMachineOptions& options = {}) {
+  auto machine = StaticMachine::Start(*NamedTarget("h100"), options);
   EXPECT_TRUE(machine.ok()) << machine.status();
   return *std::move(machine);
 }
@@ -47,7 +47,7 @@ Program Simple(const Program& program, int64_t threads = 32) {
 TEST(StaticMachine, EstimatesEqualNumbersForEqualPrograms) {
   const Program original = Matmul(32, 24, 16), tiled = SimtMatmul(original).program(),
                 simple = Simple(original);
-  StaticMachine machine = Start(2);
+  StaticMachine machine = Start({.builders = 2});
   EXPECT_EQ(machine.target().fingerprint, "static-1 sm_90a h100");
   const std::vector<MeasureRequest> requests = {{.original = &original, .scheduled = &tiled},
                                                 {.original = &original, .scheduled = &simple}};
@@ -83,7 +83,7 @@ TEST(StaticMachine, RacesFindWrongPrograms) {
   EXPECT_THAT(result.error, HasSubstr("wanted"));
 }
 
-// 2 * 512 * 512 * 256 operations: five of its blocks run.
+// Each of 2048 blocks accesses memory 65,664 times: some of them run.
 TEST(StaticMachine, RunsSomeBlocksOfALargeProgram) {
   const Program original = Matmul(512, 512, 256);
   const Program scheduled = Simple(original, 128), wrong = Simple(Sums(512, 512, 256), 128);
@@ -92,6 +92,76 @@ TEST(StaticMachine, RunsSomeBlocksOfALargeProgram) {
   ASSERT_TRUE(right.ok()) << right.error;
   EXPECT_TRUE(right.verified);
   EXPECT_EQ(Race(machine, original, wrong).status, "wrong_result");
+}
+
+// S = A * B, or a sum of A + B; C = S + 1: two kernels.
+Program TwoKernels(bool right) {
+  const int64_t n = 512;
+  Builder b("two");
+  const Id A = b.Input("A", DType::kF32, {n, n}), B = b.Input("B", DType::kF32, {n, n}),
+           S = b.Temporary("S", DType::kF32, {n, n}), C = b.Output("C", DType::kF32, {n, n});
+  const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+  const Id left = b.Load(A, {i, k}), other = b.Load(B, {k, j});
+  b.Reduce("product", {{"i", n}, {"j", n}, {"k", n, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {i, j}},
+           right ? b.Mul(left, other) : b.Add(left, other));
+  b.Compute("more", {{"i", n}, {"j", n}}, {C, {i, j}}, b.Add(b.Load(S, {i, j}), b.Float(DType::kF32, 1)));
+  return b.Finish();
+}
+
+// The last kernel reads what all blocks of the first wrote.
+TEST(StaticMachine, RunsWhatLaterKernelsNeed) {
+  const Program original = TwoKernels(true);
+  StaticMachine machine = Start();
+  const MeasureResult right = Race(machine, original, Simple(original, 128));
+  ASSERT_TRUE(right.ok()) << right.error;
+  EXPECT_TRUE(right.verified);
+  EXPECT_THAT(right.facts, HasSubstr("\"blocks\":2048,\"threads\":128"));
+  EXPECT_EQ(Race(machine, original, Simple(TwoKernels(false), 128)).status, "wrong_result");
+}
+
+// The original does not run to its end on the CPU: elements that the emulated blocks wrote are compared.
+TEST(StaticMachine, ComparesElementsOfAnOriginalThatTakesTooLong) {
+  const Program original = Matmul(512, 512, 256);
+  StaticMachine machine = Start({.reference_seconds = 0.001});
+  const MeasureResult right = Race(machine, original, Simple(original, 128));
+  ASSERT_TRUE(right.ok()) << right.error;
+  EXPECT_TRUE(right.verified);
+  EXPECT_EQ(right.flags.Print(), "contract spot-checked static emulated");
+  const MeasureResult wrong = Race(machine, original, Simple(Sums(512, 512, 256), 128));
+  EXPECT_EQ(wrong.status, "wrong_result");
+  EXPECT_THAT(wrong.error, HasSubstr("but the interpreter says"));
+}
+
+TEST(StaticMachine, TakesNothingThatTheEmulatorDoesNotFinish) {
+  const Program original = Matmul(512, 512, 256);
+  StaticMachine machine = Start({.emulation_seconds = 0.02});
+  const MeasureResult result = Race(machine, original, Simple(original, 128));
+  EXPECT_EQ(result.status, "timed_out");
+  EXPECT_THAT(result.error, StartsWith("the emulator: not done after 0.02 s"));
+}
+
+// Pairs of which one is better whatever the GPU; the compiler's facts count.
+TEST(StaticMachine, OrdersCompiledPrograms) {
+  const Program any = Matmul(8, 8, 8);
+  StaticMachine machine = Start({.builders = 2});
+  const auto seconds = [&](const Program& scheduled) {
+    const MeasureResult result = machine.Measure({{.original = &any, .scheduled = &scheduled}})[0];
+    EXPECT_TRUE(result.ok()) << result.error;
+    return result.ok() ? result.samples[0] : 0;
+  };
+  const double copy = seconds(CopyAlong(true, 1));
+  EXPECT_LT(2 * copy, seconds(CopyAlong(false, 1)));  // lanes beside each other before strides
+  EXPECT_LT(seconds(CopyAlong(true, 4)), copy);       // vectors before scalars
+  const double tiles = seconds(ProductByTiles(1024, 4));
+  EXPECT_LT(tiles, seconds(ProductWithoutTiles(1024, 1024, 1024, 256)));  // reuse before none
+  Schedule one = Scheduled(Copy(1024, 1024));
+  const auto loops = one.GetLoops(one.GetBlock("copy"));
+  one.Bind(one.Split(loops[1], {kAuto, 256})[1], LoopKind::kThreadX);
+  ASSERT_TRUE(one.ok()) << one.status();
+  EXPECT_LT(4 * copy, seconds(one.program()));              // more blocks than SMs before one
+  EXPECT_LT(tiles, seconds(ProductByTiles(1024, 4, 256)));  // 16 KiB of shared memory before 128 KiB
+  const Program spills = ProductByTiles(1024, 16);          // 256 sums of a thread
+  EXPECT_EQ(machine.Measure({{.original = &any, .scheduled = &spills}})[0].status, "build_failed");
 }
 
 TEST(StaticMachine, WithoutPtxasSaysWhereItLooked) {

@@ -1,4 +1,5 @@
 // Tests the primitives merge, loop-partition and bind.
+#include "lang/analysis/loops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
@@ -31,6 +32,38 @@ Program Padded() {
 }
 
 Loop LoopOf(Schedule& s, const char* block, int at = 0) { return s.GetLoops(s.GetBlock(block))[at]; }
+
+TEST(AxisUse, SeesThroughAFusedLoopThatIsSplitAgain) {
+  Schedule s = Scheduled(Padded());
+  const Block sum = s.GetBlock("sum");
+  const Loop fused = s.Fuse(s.GetLoops(sum));
+  const auto use = [&](Loop loop) {
+    const LoopUse use = AxisUse(s.program(), s.node(sum), s.node(loop));
+    return std::pair(use.spatial, use.reduction);
+  };
+  EXPECT_EQ(use(fused), std::pair(true, true));
+  const std::vector<Loop> parts = s.Split(fused, {4, 9});
+  EXPECT_EQ(use(parts[0]), std::pair(true, false));
+  EXPECT_EQ(use(parts[1]), std::pair(false, true));
+}
+
+TEST(Fuse, LoopsOfOneIterationDependOnNothing) {
+  Builder b("rows");
+  const Id A = b.Input("A", kI32, {4, 1}), C = b.Output("C", kI32, {4});
+  b.Reduce("sum", {{"i", 4}, {"k", 1, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {b.Iter(0)}},
+           b.Load(A, {b.Iter(0), b.Iter(1)}));
+  const Program rows = b.Finish();
+  for (const bool turned : {false, true}) {
+    Schedule s = Scheduled(rows);
+    const Block sum = s.GetBlock("sum");
+    if (turned) s.Reorder({s.GetLoops(sum)[1], s.GetLoops(sum)[0]});
+    const Loop fused = s.Fuse(s.GetLoops(sum));
+    EXPECT_FALSE(UseOf(s.program(), s.node(sum), s.node(fused)).reduction);
+    s.Split(fused, {kAuto, 3});
+    ASSERT_TRUE(s.ok()) << s.status();
+    ExpectSameResults(rows, s.program());
+  }
+}
 
 TEST(Merge, RunsTwoLoopsAsOne) {
   const Program before = Chain(12);

@@ -1,4 +1,5 @@
 #include "gmock/gmock.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loop_nest_summary.h"
 #include "lang/analysis/lowerable.h"
 #include "lang/reference/symbolic.h"
@@ -164,6 +165,30 @@ TEST(Owners, NoTwoThreadsReduceIntoOnePlaceThatTheyShare) {
     s.Bind(i, LoopKind::kThreadX);
     s.SetScope(s.GetBlock("sum"), storage);
     EXPECT_EQ(s.ok(), storage == std::string("stack")) << s.status();
+  }
+}
+
+TEST(Owners, ThreadBlocksThatReduceBesideEachOtherWriteNoElementTwice) {
+  // Each thread block reduces the elements of S that it reads, and its parts write what the next block writes too.
+  for (const int64_t window : {1, 2}) {
+    Builder b("halo");
+    const Id A = b.Input("A", DType::kF32, {9, 4}), C = b.Output("C", DType::kF32, {8}),
+             S = b.Temporary("S", DType::kF32, {9});
+    const IndexSum i = b.Iter(0), k = b.Iter(1);
+    IndexSum next = i;
+    next.offset = window - 1;
+    b.Reduce("sum", {{"i", 9}, {"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {S, {i}},
+             b.Load(A, {i, k}));
+    b.Compute("use", {{"i", 8}}, {C, {i}}, b.Add(b.Load(S, {i}), b.Load(S, {next})));
+    Schedule s = Scheduled(b.Finish());
+    const auto parts = s.Split(s.GetLoops(s.GetBlock("use"))[0], {4, kAuto});
+    s.Bind(parts[0], LoopKind::kBlockX);
+    s.ComputeAt(s.GetBlock("sum"), parts[0]);
+    s.LoopPartition(s.GetLoops(s.GetBlock("sum"))[1], {1, kAuto});
+    ASSERT_TRUE(s.ok()) << s.status();
+    const absl::Status owners = CheckOwners(s.program());
+    EXPECT_EQ(owners.ok(), window == 1) << owners;
+    if (window == 2) EXPECT_THAT(std::string(owners.message()), HasSubstr("may write in block"));
   }
 }
 

@@ -83,6 +83,22 @@ TEST(PadEinsum, RefusesToMultiplyInfinitiesByZero) {
   EXPECT_THAT(Refusal(s), HasSubstr("iter k does not index x, which may be infinite"));
 }
 
+TEST(PadEinsum, RefusesItersThatIndexNothing) {
+  // C[0] sum= x[k] over i < 1 and k;  C[0] sum= x[0] over k
+  const auto refusal = [](bool reads_k, const std::vector<int64_t>& multiples) {
+    Builder b("sums");
+    const Id x = b.Input("x", kI32, {3}), C = b.Output("C", kI32, {1});
+    const IndexSum zero, i = b.Iter(0), k = b.Iter(1);
+    b.Reduce("sum", {{"i", 1}, {"k", 3, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {reads_k ? zero : i}},
+             b.Load(x, {reads_k ? k : i}));
+    Schedule s = Scheduled(b.Finish());
+    s.PadEinsum(s.GetBlock("sum"), multiples);
+    return Refusal(s);
+  };
+  EXPECT_THAT(refusal(true, {2, 1}), HasSubstr("iter i does not index the result"));
+  EXPECT_THAT(refusal(false, {1, 2}), HasSubstr("iter k indexes nothing"));
+}
+
 TEST(PadEinsum, RefusesAnotherNumberOfMultiples) {
   Schedule s = Scheduled(Matmul());
   s.PadEinsum(s.GetBlock("matmul"), {8, 8});

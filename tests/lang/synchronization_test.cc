@@ -191,9 +191,62 @@ TEST(Synchronization, BlocksCannotWaitForEachOther) {
   }
 }
 
+TEST(Synchronization, BlocksCannotWaitForEachOtherAfterTheirThreadsDid) {
+  const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
+program three
+parameters A, B, C
+buffer A: f32[8] input
+buffer T: f32[8] temporary
+buffer B: f32[8] output
+buffer C: f32[2] output
+
+for z < 1 {
+  for i < 8 thread-x {
+    block make {
+      spatial i < 8 = i
+      T[i] = A[i]
+    }
+  }
+  for i < 8 thread-x {
+    block turn {
+      spatial i < 8 = i
+      B[i] = T[-i + 7]
+    }
+  }
+  for j < 2 block-x {
+    block use {
+      spatial j < 2 = j
+      C[j] = T[j]
+    }
+  }
+}
+)");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_THAT(std::string(PlanSynchronization(*p).status().message()),
+              HasSubstr("would have to wait for each other: block \"make\" and block \"use\""));
+}
+
 TEST(Synchronization, EachBlockHasBarriersOfItsOwnForARing) {
   const Program p = AcrossBlocks(PipelineOptions{.transport = "bulk"}, false);
   EXPECT_EQ(CheckThreadClocks(p, PlanOf(p)), absl::OkStatus());
+}
+
+TEST(Synchronization, OneThreadCombinesWhatThreadsOfAFusedLoopReduced) {
+  for (const int64_t terms : {1, 2}) {
+    Builder b("rows");
+    const Id A = b.Input("A", DType::kF32, {1, 2, terms}), C = b.Output("C", DType::kF32, {1, 2});
+    const IndexSum i = b.Iter(0), j = b.Iter(1), k = b.Iter(2);
+    b.Reduce("sum", {{"i", 1}, {"j", 2}, {"k", terms, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
+             b.Load(A, {i, j, k}));
+    Schedule s = Scheduled(b.Finish());
+    const Block sum = s.GetBlock("sum");
+    const std::vector<Loop> loops = s.GetLoops(sum);
+    const Loop fused = s.Fuse({loops[1], loops[2]});
+    s.Bind(fused, LoopKind::kThreadX);
+    s.DecomposeReduction(sum, fused);
+    ASSERT_TRUE(s.ok()) << s.status();
+    EXPECT_EQ(CheckThreadClocks(s.program(), PlanOf(s.program())), absl::OkStatus()) << ToString(s.program());
+  }
 }
 
 // A random program after random steps that make kernels.

@@ -6,11 +6,10 @@
 #include <cmath>
 #include <string>
 
-#include "absl/strings/str_cat.h"
-#include "lang/text/text.h"
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "testing/softmax.h"
+#include "tests/support/gpu_pairs.h"
 
 namespace kiln {
 namespace {
@@ -20,84 +19,6 @@ double Cycles(const Program& program, const std::string& gpu = "h100",
   LoopNestSummary nests;
   nests.Read(program);
   return GpuRoofline(*FindGpu(gpu)).Cycles(nests, compiled);
-}
-
-Program Copy(int64_t rows, int64_t columns) {
-  const absl::StatusOr<Program> program = ParseProgram(absl::StrCat(R"(kiln.program v1
-program copy
-parameters A, B
-buffer A: f32[)",
-                                                                    rows, ", ", columns, R"(] input
-buffer B: f32[)",
-                                                                    rows, ", ", columns, R"(] output
-for i < )",
-                                                                    rows, R"( {
-  for j < )",
-                                                                    columns, R"( {
-    block copy {
-      spatial i < )",
-                                                                    rows, R"( = i
-      spatial j < )",
-                                                                    columns, R"( = j
-      B[i, j] = A[i, j]
-    }
-  }
-}
-)"));
-  EXPECT_TRUE(program.ok()) << program.status();
-  return *program;
-}
-
-// A copy of 1024 by 1024 elements, a block of 256 threads for each row, or for each column.
-Program CopyAlong(bool rows, int64_t vector) {
-  Schedule s = Scheduled(Copy(1024, 1024));
-  auto loops = s.GetLoops(s.GetBlock("copy"));
-  if (!rows) s.Reorder({loops[1], loops[0]}), std::swap(loops[0], loops[1]);
-  const auto parts = s.Split(loops[1], {kAuto, 256, vector});
-  s.Bind(loops[0], LoopKind::kBlockX);
-  s.Bind(parts[1], LoopKind::kThreadX);
-  if (vector > 1) s.Vectorize(parts[2]);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
-}
-
-// A product whose threads compute one element each.
-Program ProductWithoutTiles(int64_t m, int64_t n, int64_t k, int64_t threads) {
-  Schedule s = Scheduled(Matmul(m, n, k));
-  auto loops = s.GetLoops(s.GetBlock("matmul"));
-  loops.resize(2);
-  const auto parts = s.Split(s.Fuse(loops), {kAuto, threads});
-  s.Bind(parts[0], LoopKind::kBlockX);
-  s.Bind(parts[1], LoopKind::kThreadX);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
-}
-
-// A product by tiles in shared memory; a thread computes `per` by `per` elements of a tile of 16 * per by 16 * per.
-Program ProductByTiles(int64_t size, int64_t per) {
-  Schedule s = Scheduled(Matmul(size, size, size));
-  const Block product = s.GetBlock("matmul");
-  const auto loops = s.GetLoops(product);
-  const auto i = s.Split(loops[0], {kAuto, 16, per}), j = s.Split(loops[1], {kAuto, 16, per});
-  const auto k = s.Split(loops[2], {kAuto, 16});
-  s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2]});
-  const Loop block = s.Fuse({i[0], j[0]}), thread = s.Fuse({i[1], j[1]});
-  s.Bind(block, LoopKind::kBlockX);
-  std::vector<Block> copies;
-  for (const int operand : {0, 1}) {
-    copies.push_back(s.CacheRead(product, operand, "shared"));
-    s.ComputeAt(copies.back(), k[0]);
-  }
-  const Block store = s.AccumulateAt(product, block, "register");
-  const auto of_store = s.GetLoops(store);
-  const auto a = s.Split(of_store[1], {16, per}), b = s.Split(of_store[2], {16, per});
-  s.Reorder({a[0], b[0], a[1], b[1]});
-  s.Bind(s.Fuse({a[0], b[0]}), LoopKind::kThreadX);
-  for (const Loop loop : {a[1], b[1], i[2], j[2]}) s.Unroll(loop);
-  s.Bind(thread, LoopKind::kThreadX);
-  for (const Block copy : copies) s.CooperativeFetch(copy, 4);
-  EXPECT_TRUE(s.ok()) << s.status();
-  return s.program();
 }
 
 TEST(GpuRoofline, LikesNeighbouringLanesMoreThanStrides) {
@@ -117,12 +38,10 @@ TEST(GpuRoofline, LikesTilesWithReuseMoreThanNone) {
 }
 
 TEST(GpuRoofline, WantsMoreBlocksThanOne) {
-  Schedule serial = Scheduled(Matmul(128, 128, 256)), one = Scheduled(Matmul(128, 128, 256));
-  const auto loops = one.GetLoops(one.GetBlock("matmul"));
-  one.Bind(one.Split(one.Fuse({loops[0], loops[1]}), {kAuto, 1024})[1], LoopKind::kThreadX);
-  ASSERT_TRUE(one.ok()) << one.status();
-  EXPECT_LT(4 * Cycles(ProductWithoutTiles(128, 128, 256, 64)), Cycles(one.program()));
-  EXPECT_LT(4 * Cycles(one.program()), Cycles(serial.program()));  // a single thread is last
+  const double serial = Cycles(Scheduled(Matmul(128, 128, 256)).program()),
+               one = Cycles(ProductInOneBlock(128, 128, 256));
+  EXPECT_LT(4 * Cycles(ProductWithoutTiles(128, 128, 256, 64)), one);
+  EXPECT_LT(4 * one, serial);  // a single thread is last
 }
 
 TEST(GpuRoofline, WantsWholeWarps) {

@@ -235,7 +235,7 @@ class OrderOfThreads {
       for (const Id loop : space.loops) {
         if (p_.loop(loop).kind != kAxes[axis] || !OnAxis(p_, loop)) continue;
         // One thread combines what threads reduced.
-        if (!use.combines || !UseOf(p_, use.block, loop).reduction) axes[axis] = at(loop);
+        if (!use.combines || !AxisUse(p_, use.block, loop).reduction) axes[axis] = at(loop);
       }
       relation.results.push_back(axes[axis]);
     }

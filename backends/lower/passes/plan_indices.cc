@@ -10,6 +10,8 @@
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/region.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
@@ -203,7 +205,9 @@ class Planner {
     const std::vector<Id> loops = LoopsAround(p_, node);
     const std::vector<bool> feeds = Feeds(p_, node, IterKind::kReduction);
     for (size_t i = 0; i < loops.size(); ++i) {
-      if (feeds[i]) block.reduction_loops.push_back(loops[i]);
+      const bool is_axis = IsThreadAxis(p_.loop(loops[i]).kind);
+      if (feeds[i] && (!is_axis || AxisUse(p_, node, loops[i]).reduction))
+        block.reduction_loops.push_back(loops[i]);
     }
     const BlockNode body = p_.block(node);
     const std::vector<int32_t> values(p_.List(body.values).begin(), p_.List(body.values).end());

@@ -11,15 +11,21 @@ namespace {
 
 constexpr int64_t kWarp = 32;
 constexpr int64_t kArenaAlignment = 1024;
+constexpr int64_t kLookedAt = int64_t{1}
+                              << 22;  // accesses of a block, after which half of the memory is looked at
+constexpr int64_t kGrain = 16;
 constexpr char kNan = '\xff';  // a float of such bytes is NaN
 
 }  // namespace
 
-EmulatedBlock::EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fibers& fibers, int64_t number)
+EmulatedBlock::EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fibers& fibers, int64_t number,
+                             bool checked)
     : emulation_(emulation),
       launch_(launch),
       fibers_(fibers),
       number_(number),
+      checked_(checked),
+      mode_(checked ? emulation.options_.mode : EmulationMode::kEager),
       arena_(launch.shared_bytes + kArenaAlignment, kNan),
       random_(emulation.options_.seed * 1000003 + number),
       clocks_(launch.threads),
@@ -29,14 +35,14 @@ EmulatedBlock::EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fiber
 }
 
 bool EmulatedBlock::Run() {
-  ++emulation_.counts_.blocks;
+  ++(checked_ ? emulation_.counts_.blocks : emulation_.counts_.unchecked);
   fibers_.Start(launch_.threads, [this](int64_t) {
     launch_.kernel(launch_.table);
     progress_ = true;
   });
   std::vector<int64_t> order(launch_.threads);
   std::iota(order.begin(), order.end(), 0);
-  const bool random = emulation_.options_.mode == EmulationMode::kRandom;
+  const bool random = mode_ == EmulationMode::kRandom;
   for (bool running = true; running;) {
     if (random) std::shuffle(order.begin(), order.end(), random_);
     running = progress_ = false;
@@ -72,7 +78,7 @@ std::string EmulatedBlock::Place(const char* address) const {
 
 void EmulatedBlock::Access(const char* address, int64_t bytes, int64_t alignment, bool write,
                            uint32_t group) {
-  if (bytes == 0) return;
+  if (bytes == 0 || !checked_) return;
   ++emulation_.counts_.accesses;
   const char* const verb = write ? "writes " : "reads ";
   const auto is_in = [&](const char* begin, int64_t size) {
@@ -85,8 +91,9 @@ void EmulatedBlock::Access(const char* address, int64_t bytes, int64_t alignment
   if (reinterpret_cast<uintptr_t>(address) % static_cast<uint64_t>(alignment) != 0)
     Fault(absl::StrCat(verb, bytes, " bytes that are not aligned to ", alignment, ", at byte ",
                        Place(address)));
-  if (emulation_.options_.mode != EmulationMode::kRandom) return;
+  if (mode_ != EmulationMode::kRandom) return;
   const auto at = reinterpret_cast<uint64_t>(address);
+  if (!IsLookedAt(at)) return;
   if (in_shared && !write && !shadow_.IsWritten(at, bytes))
     Fault(absl::StrCat("reads what nothing wrote, at byte ", Place(address)));
   Shadow& shadow = in_shared ? shadow_ : launch_.global;
@@ -96,6 +103,12 @@ void EmulatedBlock::Access(const char* address, int64_t bytes, int64_t alignment
                      "thread ", race->thread,
                      race->block == number_ ? "" : absl::StrCat(" of block ", race->block),
                      race->write ? " writes" : " reads"));
+}
+
+bool EmulatedBlock::IsLookedAt(uint64_t address) {
+  if (++accesses_ % kLookedAt == 0) unseen_ = unseen_ << 1 | 1;
+  return unseen_ == 0 ||
+         ((address / kGrain + emulation_.options_.seed) * 0x9e3779b97f4a7c15 >> 32 & unseen_) == 0;
 }
 
 // --- Meetings
@@ -175,7 +188,7 @@ void EmulatedBlock::Copy(char* to, const char* from, int32_t bytes, int32_t read
   std::vector<char> data(bytes);
   std::memcpy(data.data(), from, read);
   me.copies.push_back({to, std::move(data), me.group});
-  if (emulation_.options_.mode == EmulationMode::kEager) Land(me, me.group);
+  if (mode_ == EmulationMode::kEager) Land(me, me.group);
 }
 
 void EmulatedBlock::Commit() { ++threads_[thread()].group; }

@@ -29,7 +29,9 @@ struct EmulatedLaunch {
 
 class EmulatedBlock {
  public:
-  EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fibers& fibers, int64_t number);
+  // Without checks copies happen at once, threads run in order, and accesses are not looked at.
+  EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fibers& fibers, int64_t number,
+                bool checked = true);
   // Runs all threads to their end. Returns false after a fault.
   bool Run();
 
@@ -70,6 +72,8 @@ class EmulatedBlock {
   // are there.
   template <typename Complete>
   void Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted, const Complete& complete);
+  // Whether races at the address are looked for: everywhere, but in a long block at fewer and fewer places.
+  bool IsLookedAt(uint64_t address);
   void Land(Thread& thread, uint32_t last_group);
   void LandSome();
   void Deadlock();
@@ -80,6 +84,8 @@ class EmulatedBlock {
   EmulatedLaunch& launch_;
   Fibers& fibers_;
   const int64_t number_;
+  const bool checked_;
+  const EmulationMode mode_;
   std::vector<char> arena_;
   char* shared_;
   std::mt19937_64 random_;
@@ -88,6 +94,8 @@ class EmulatedBlock {
   std::vector<Thread> threads_;
   std::map<int64_t, Meeting> barriers_, warps_;
   bool progress_ = false;
+  int64_t accesses_ = 0;
+  uint64_t unseen_ = 0;  // the bits of a hash that are 0 where races are looked for
 };
 
 }  // namespace kiln

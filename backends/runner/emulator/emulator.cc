@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
+#include <numeric>
 #include <random>
-#include <set>
 #include <vector>
 
 #include "backends/runner/emulator/block.h"
@@ -22,7 +23,7 @@ thread_local std::vector<char> g_workspace;
 
 std::string Encode(const EmulationOptions& options) {
   const Words words = {static_cast<int64_t>(options.mode), static_cast<int64_t>(options.seed),
-                       options.most_blocks, options.whole_launches};
+                       options.most_accesses, options.whole_launches};
   return {reinterpret_cast<const char*>(words.data()), sizeof(words)};
 }
 
@@ -41,18 +42,16 @@ Emulation::Emulation(const EmulationOptions& options) : options_(options), outer
 Emulation::~Emulation() { g_emulation = outer_; }
 
 struct EmulatedRun {
-  // The blocks that run, in order.
-  static std::set<int64_t> Blocks(const EmulationOptions& options, int64_t launch, int64_t all) {
-    std::set<int64_t> blocks;
-    const bool some = options.most_blocks > 0 && launch > options.whole_launches;
-    const auto wanted = static_cast<size_t>(some ? std::min(options.most_blocks, all) : all);
+  // All blocks, in the order in which they run.
+  static std::vector<int64_t> Order(const EmulationOptions& options, int64_t blocks) {
+    std::vector<int64_t> order(blocks);
+    std::iota(order.begin(), order.end(), 0);
+    if (options.most_accesses == 0 || blocks < 4) return order;
+    std::swap(order[1], order.back());
+    std::swap(order[2], order[blocks / 2]);
     std::mt19937_64 random(options.seed);
-    for (const int64_t block : {int64_t{0}, all - 1, all / 2})
-      if (blocks.size() < wanted) blocks.insert(block);
-    while (blocks.size() < wanted && wanted < static_cast<size_t>(all))
-      blocks.insert(static_cast<int64_t>(random() % static_cast<uint64_t>(all)));
-    for (int64_t block = 0; wanted == static_cast<size_t>(all) && block < all; ++block) blocks.insert(block);
-    return blocks;
+    std::shuffle(order.begin() + 3, order.end(), random);
+    return order;
   }
 
   static int32_t Launch(EmulatedLaunch launch) {
@@ -62,13 +61,23 @@ struct EmulatedRun {
       return Launch(std::move(launch));
     }
     if (!g_emulation->fault_.empty()) return kEmulationFault;
-    ++g_emulation->counts_.launches;
-    for (const int64_t b : Blocks(g_emulation->options_, g_emulation->counts_.launches, launch.blocks)) {
-      EmulatedBlock block(*g_emulation, launch, fibers, b);
+    const EmulationOptions& options = g_emulation->options_;
+    EmulationCounts& counts = g_emulation->counts_;
+    const bool is_whole = ++counts.launches <= options.whole_launches;
+    const int64_t end = options.most_accesses > 0 ? counts.accesses + options.most_accesses
+                                                  : std::numeric_limits<int64_t>::max();
+    bool checked = true;
+    for (const int64_t b : Order(options, launch.blocks)) {
+      if (!checked && !is_whole) {
+        ++counts.left_out;
+        continue;
+      }
+      EmulatedBlock block(*g_emulation, launch, fibers, b, checked);
       g_block = &block;
       const bool ok = block.Run();
       g_block = nullptr;
       if (!ok) return kEmulationFault;
+      checked &= counts.accesses < end;
     }
     return 0;
   }

@@ -1,6 +1,7 @@
 #include "backends/runner/emulator/fiber.h"
 
 #include <sys/mman.h>
+#include <ucontext.h>
 
 #include "lang/base/check.h"
 
@@ -25,28 +26,43 @@ void Fibers::Start(int64_t count, std::function<void(int64_t)> function) {
   }
   for (int64_t f = 0; f < count; ++f) {
     Fiber& fiber = *fibers_[f];
-    getcontext(&fiber.context);
-    fiber.context.uc_stack = {.ss_sp = fiber.stack, .ss_flags = 0, .ss_size = kStackBytes};
-    fiber.context.uc_link = nullptr;
+    if (!fiber.ended) fiber.begun = false;
     fiber.ended = false;
-    const auto self = reinterpret_cast<uintptr_t>(this);
-    makecontext(&fiber.context, reinterpret_cast<void (*)()>(&Enter), 2, static_cast<unsigned>(self),
-                static_cast<unsigned>(self >> 32));
   }
+}
+
+// Leaves for the fiber's first instruction. Only here is a context needed: setjmp cannot make one on another stack.
+void Fibers::Begin(Fiber& fiber) {
+  fiber.begun = true;
+  ucontext_t context;
+  getcontext(&context);
+  context.uc_stack = {.ss_sp = fiber.stack, .ss_flags = 0, .ss_size = kStackBytes};
+  context.uc_link = nullptr;
+  const auto self = reinterpret_cast<uintptr_t>(this);
+  makecontext(&context, reinterpret_cast<void (*)()>(&Enter), 2, static_cast<unsigned>(self),
+              static_cast<unsigned>(self >> 32));
+  setcontext(&context);
 }
 
 void Fibers::Enter(unsigned low, unsigned high) {
   auto* const self = reinterpret_cast<Fibers*>(uintptr_t{high} << 32 | low);
-  self->function_(self->current_);
-  self->fibers_[self->current_]->ended = true;
-  self->Yield();
+  for (;;) {
+    self->function_(self->current_);
+    self->fibers_[self->current_]->ended = true;
+    self->Yield();
+  }
 }
 
 void Fibers::Run(int64_t fiber) {
   current_ = fiber;
-  swapcontext(&caller_, &fibers_[fiber]->context);
+  Fiber& next = *fibers_[fiber];
+  if (_setjmp(caller_) != 0) return;
+  if (!next.begun) Begin(next);
+  _longjmp(next.next, 1);
 }
 
-void Fibers::Yield() { swapcontext(&fibers_[current_]->context, &caller_); }
+void Fibers::Yield() {
+  if (_setjmp(fibers_[current_]->next) == 0) _longjmp(caller_, 1);
+}
 
 }  // namespace kiln

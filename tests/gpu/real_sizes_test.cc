@@ -1,0 +1,116 @@
+// Draws schedules at real sizes from the default space of GPUs: of the operators of the papers, and of random programs.
+// They compile without spills and a stack, and the emulator runs their kernels in three modes. `--gtest_repeat=N` draws
+// others each time; bench/gpu/real_sizes.py searches all of the operators.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "backends/cpu/targets.h"
+#include "backends/import/import.h"
+#include "backends/measure/static_machine.h"
+#include "lang/analysis/cost.h"
+#include "lang/graph/outline.h"
+#include "lang/text/text.h"
+#include "modules/space.h"
+#include "test_paths.h"
+#include "testing/drawn_seed.h"
+#include "testing/random_program.h"
+#include "trace/enumerate.h"
+#include "trace/replay.h"
+#include "trace/text.h"
+#include "validator/validate.h"
+
+namespace kiln {
+namespace {
+
+constexpr int kTries = 20;
+
+// MetaSchedule's evaluation, dense layers with GELU, and layer norms: 57 shapes, in bench/operators.
+constexpr char kPaperShapes[] =
+    "C1D0 C1D1 C1D2 C1D3 C2D0 C2D1 C2D2 C2D3 C3D0 C3D1 C3D2 C3D3 DEP0 DEP1 DEP2 DEP3 DIL0 DIL1 DIL2 DIL3 "
+    "GRP0 GRP1 GRP2 GRP3 T2D0 T2D1 T2D2 T2D3 CAP0 CAP1 CAP2 CAP3 CBR0 CBR1 CBR2 CBR3 GMM0 GMM1 GMM2 GMM3 "
+    "TBG0 TBG1 TBG2 TBG3 NRM0 NRM1 NRM2 NRM3 SFM0 SFM1 SFM2 SFM3 FDN0 FDN1 LN0 LN1 LN2";
+
+std::vector<std::string> ShapesOfPapers() { return absl::StrSplit(kPaperShapes, ' '); }
+
+Program OperatorOf(const std::string& name) {
+  auto imported = ImportFile(absl::StrCat(KILN_SOURCE_DIR, "/bench/operators/", name, ".mlir"));
+  EXPECT_TRUE(imported.ok()) << imported.status();
+  auto tasks = ExtractTasks(imported->program);
+  EXPECT_TRUE(tasks.ok()) << tasks.status();
+  EXPECT_EQ(tasks->size(), 1) << name;
+  return std::move(tasks->front().program);
+}
+
+TEST(RealSizes, NamesTheShapesOfThePapers) {
+  EXPECT_EQ(ShapesOfPapers().size(), 57);
+  for (const std::string& name : ShapesOfPapers()) EXPECT_GT(Flops(OperatorOf(name)), 5e4) << name;
+}
+
+// A trace with its decisions, and what it makes; nothing if no draw of some is valid.
+struct Draw {
+  Program program;
+  std::string trace;
+};
+std::optional<Draw> DrawFrom(const Program& original, const Target& target, Dice& dice) {
+  const auto sketches = Enumerate(*ParseSpace("cuda"), original, target);
+  EXPECT_TRUE(sketches.ok()) << sketches.status();
+  const auto count = static_cast<int64_t>(sketches.ok() ? sketches->sketches.size() : 0);
+  for (int tries = 0; tries < kTries && count > 0; ++tries) {
+    RandomChooser chooser(dice);
+    const auto replayed = Replay(sketches->sketches[dice.Below(count)].trace, original, target, chooser);
+    if (replayed.ok() && Validate(replayed->program(), target).ok)
+      return Draw{replayed->program(), Print(WithDecisions(*replayed))};
+  }
+  return std::nullopt;
+}
+
+// Draws for an A100 or an H100, and expects that nothing is wrong. Returns false without a draw, or if the compiler
+// refuses it for its registers, which no rule foresees.
+bool RunsOnGpu(const Program& original, Dice& dice) {
+  const Target target = NamedTarget(dice.Flip(0.5) ? "a100" : "h100").value();
+  const std::optional<Draw> draw = DrawFrom(original, target, dice);
+  if (!draw) return false;
+  auto machine = StaticMachine::Start(target, {.emulation_seconds = 120});
+  EXPECT_TRUE(machine.ok()) << machine.status();
+  if (!machine.ok()) return false;
+  const MeasureResult result = machine->Race({{.original = &original, .scheduled = &draw->program}})[0];
+  if (result.status == outcome::kBuildFailed &&
+      (absl::StrContains(result.error, "spills") || absl::StrContains(result.error, "stack")))
+    return false;
+  EXPECT_TRUE(result.ok() && result.verified)
+      << target.gpu->name << ": " << result.status << ": " << result.error << "\n"
+      << ToString(original) << draw->trace;
+  return result.ok();
+}
+
+TEST(RealSizes, OperatorsRunInAllModes) {
+  RandomDice dice(Engine{DrawnSeed()});
+  int ran = 0;
+  const std::vector<std::string> shapes = ShapesOfPapers();
+  for (int draws = 0; draws < 4;) {
+    const std::string& name = shapes[dice.Below(std::ssize(shapes))];
+    const Program original = OperatorOf(name);
+    if (Flops(original) > 1e8) continue;  // the CPU takes seconds for those
+    SCOPED_TRACE(name);
+    ran += RunsOnGpu(original, dice);
+    ++draws;
+  }
+  EXPECT_GE(ran, 3);
+}
+
+TEST(RealSizes, RandomProgramsRunInAllModes) {
+  RandomDice dice(Engine{DrawnSeed()});
+  int ran = 0;
+  for (int draws = 0; draws < 8; ++draws)
+    ran += RunsOnGpu(RandomProgram(dice, {.once = true, .types = true, .large = true}), dice);
+  EXPECT_GE(ran, 4);
+}
+
+}  // namespace
+}  // namespace kiln

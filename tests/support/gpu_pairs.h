@@ -1,0 +1,83 @@
+// Programs for GPUs of which one of two is better: copies along rows or columns, and products with and without tiles.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "lang/base/check.h"
+#include "testing/matmul.h"
+#include "testing/scheduled.h"
+
+namespace kiln {
+
+inline Program Copy(int64_t rows, int64_t columns) {
+  Builder b("copy");
+  const Id A = b.Input("A", DType::kF32, {rows, columns}), B = b.Output("B", DType::kF32, {rows, columns});
+  const IndexSum i = b.Iter(0), j = b.Iter(1);
+  b.Compute("copy", {{"i", rows}, {"j", columns}}, {B, {i, j}}, b.Load(A, {i, j}));
+  return b.Finish();
+}
+
+// A copy of 1024 by 1024 elements, a block of 256 threads for each row, or for each column.
+inline Program CopyAlong(bool rows, int64_t vector) {
+  Schedule s = Scheduled(Copy(1024, 1024));
+  auto loops = s.GetLoops(s.GetBlock("copy"));
+  if (!rows) s.Reorder({loops[1], loops[0]}), std::swap(loops[0], loops[1]);
+  const auto parts = s.Split(loops[1], {kAuto, 256, vector});
+  s.Bind(loops[0], LoopKind::kBlockX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+  if (vector > 1) s.Vectorize(parts[2]);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
+}
+
+// A product whose threads compute one element each.
+inline Program ProductWithoutTiles(int64_t m, int64_t n, int64_t k, int64_t threads) {
+  Schedule s = Scheduled(Matmul(m, n, k));
+  auto loops = s.GetLoops(s.GetBlock("matmul"));
+  loops.resize(2);
+  const auto parts = s.Split(s.Fuse(loops), {kAuto, threads});
+  s.Bind(parts[0], LoopKind::kBlockX);
+  s.Bind(parts[1], LoopKind::kThreadX);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
+}
+
+// The same in one block of 1024 threads.
+inline Program ProductInOneBlock(int64_t m, int64_t n, int64_t k) {
+  Schedule s = Scheduled(Matmul(m, n, k));
+  const auto loops = s.GetLoops(s.GetBlock("matmul"));
+  s.Bind(s.Split(s.Fuse({loops[0], loops[1]}), {kAuto, 1024})[1], LoopKind::kThreadX);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
+}
+
+// A product by tiles in shared memory, `step` columns or rows of them at a time; a thread computes `per` by `per` elements
+// of a tile of 16 * per by 16 * per.
+inline Program ProductByTiles(int64_t size, int64_t per, int64_t step = 16) {
+  Schedule s = Scheduled(Matmul(size, size, size));
+  const Block product = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(product);
+  const auto i = s.Split(loops[0], {kAuto, 16, per}), j = s.Split(loops[1], {kAuto, 16, per});
+  const auto k = s.Split(loops[2], {kAuto, step});
+  s.Reorder({i[0], j[0], k[0], i[1], j[1], k[1], i[2], j[2]});
+  const Loop block = s.Fuse({i[0], j[0]}), thread = s.Fuse({i[1], j[1]});
+  s.Bind(block, LoopKind::kBlockX);
+  std::vector<Block> copies;
+  for (const int operand : {0, 1}) {
+    copies.push_back(s.CacheRead(product, operand, "shared"));
+    s.ComputeAt(copies.back(), k[0]);
+  }
+  const Block store = s.AccumulateAt(product, block, "register");
+  const auto of_store = s.GetLoops(store);
+  const auto a = s.Split(of_store[1], {16, per}), b = s.Split(of_store[2], {16, per});
+  s.Reorder({a[0], b[0], a[1], b[1]});
+  s.Bind(s.Fuse({a[0], b[0]}), LoopKind::kThreadX);
+  for (const Loop loop : {a[1], b[1], i[2], j[2]}) s.Unroll(loop);
+  s.Bind(thread, LoopKind::kThreadX);
+  for (const Block copy : copies) s.CooperativeFetch(copy, 4);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
+}
+
+}  // namespace kiln

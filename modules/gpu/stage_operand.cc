@@ -19,7 +19,7 @@ bool WritesAtIters(const Program& p, Id block) {
   return absl::c_all_of(ResultIndices(p, block), [](const IndexSum& index) {
     return index.IsConstant() ||
            (index.splits.size() == 1 &&
-            index == IndexSum::Constant(index.offset) + IndexSum::Of(index.splits[0].source));
+            index == IndexSum::Constant(index.offset) + IndexSum::Of(index.splits.front().source));
   });
 }
 

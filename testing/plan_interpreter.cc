@@ -256,7 +256,7 @@ class Runner {
     if (at.leaf.starts != true || !at.leaf.across) return at.leaf.starts == true;
     std::vector<int64_t> meeting = loops_;
     for (const Id loop : at.plan.reduction_loops)
-      if (IsThreadAxis(p_.loop(loop).kind)) meeting[loop] = 0;
+      if (IsThreadAxis(p_.loop(loop).kind) || loop == lane_loop_) meeting[loop] = 0;
     return met_.insert({&at.leaf, std::move(meeting)}).second;
   }
 

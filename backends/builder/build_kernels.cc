@@ -100,6 +100,11 @@ class KernelJob {
     }
   }
 
+  bool PrintsLlvm() const {
+    return std::find(request_.outputs.begin(), request_.outputs.end(), BuildOutput::kLlvm) !=
+           request_.outputs.end();
+  }
+
   absl::StatusOr<LoweredKernels> Lowered() const {
     LowerOptions options;
     options.contract = request_.contract;
@@ -126,7 +131,7 @@ class KernelJob {
 
   absl::StatusOr<std::string> Ptx(BuildOutput output) {
     if (!stages_) {
-      auto stages = ToPtx(*nvvm_->module, request_.cpu);
+      auto stages = ToPtx(*nvvm_->module, request_.cpu, PrintsLlvm());
       if (!stages.ok()) return stages.status();
       stages_ = *std::move(stages);
     }

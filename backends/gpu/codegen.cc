@@ -1,7 +1,10 @@
 #include "backends/gpu/codegen.h"
 
+#include <time.h>
+
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -31,6 +34,13 @@ namespace kiln {
 namespace {
 
 constexpr int64_t kAlignment = 16;
+
+// The CPU time that this thread has used, in milliseconds.
+double Now() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
 
 // Marks a kernel with what its launch promises.
 void MarkKernel(mlir::LLVM::LLVMFuncOp kernel, const Launch& launch) {
@@ -146,29 +156,39 @@ absl::Status ToNvvm(mlir::ModuleOp module, const LaunchList& launches) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<PtxStages> ToPtx(mlir::ModuleOp module, const std::string& chip) {
+absl::StatusOr<PtxStages> ToPtx(mlir::ModuleOp module, const std::string& chip, bool prints_llvm) {
+  PtxStages stages;
+  double start = Now();
+  const auto lap = [&](double& ms) {
+    const double now = Now();
+    ms = now - std::exchange(start, now);
+  };
   auto machine = MachineOf(chip);
   if (!machine.ok()) return machine.status();
   llvm::LLVMContext context;
   Diagnostics diagnostics(*module.getContext(), context);
-  const std::unique_ptr<llvm::Module> lowered = mlir::translateModuleToLLVMIR(module, context, "kiln");
+  const std::unique_ptr<llvm::Module> lowered =
+      mlir::translateModuleToLLVMIR(module, context, "kiln", /*disableVerification=*/true);
   if (lowered == nullptr) return absl::InternalError(diagnostics.After("cannot translate to LLVM IR"));
   lowered->setTargetTriple((*machine)->getTargetTriple());
   lowered->setDataLayout((*machine)->createDataLayout());
   for (llvm::Function& function : *lowered)
     if (!function.isDeclaration()) GiveArraysTheirType(function);
+  lap(stages.translate);
   Optimize(*lowered, **machine);
   if (absl::Status status = CheckFunctions(*lowered); !status.ok()) return status;
-  PtxStages stages;
-  stages.llvm = Printed([&](llvm::raw_ostream& os) { lowered->print(os, nullptr); });
+  lap(stages.optimize);
+  if (prints_llvm) stages.llvm = Printed([&](llvm::raw_ostream& os) { lowered->print(os, nullptr); });
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
+  if ((*machine)->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile,
+                                      /*DisableVerify=*/true))
     return absl::InternalError("LLVM emits no PTX");
   passes.run(*lowered);
   if (!diagnostics.empty()) return absl::InternalError(diagnostics.After("LLVM"));
   stages.ptx = text.str().str();
+  lap(stages.emit);
   return stages;
 }
 

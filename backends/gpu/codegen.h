@@ -27,10 +27,12 @@ namespace kiln {
 absl::Status ToNvvm(mlir::ModuleOp module, const LaunchList& launches);
 
 struct PtxStages {
-  std::string llvm, ptx;
+  std::string llvm = {};  // only if asked for: to print it takes longer than to make PTX of it
+  std::string ptx;
+  double translate = 0, optimize = 0, emit = 0;  // CPU milliseconds
 };
 
 // Translates a module after ToNvvm. `chip`: sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120.
-absl::StatusOr<PtxStages> ToPtx(mlir::ModuleOp module, const std::string& chip);
+absl::StatusOr<PtxStages> ToPtx(mlir::ModuleOp module, const std::string& chip, bool prints_llvm = false);
 
 }  // namespace kiln

@@ -1,5 +1,6 @@
 #include "backends/gpu/emit_kernel.h"
 
+#include "absl/algorithm/container.h"
 #include "backends/gpu/emit_copy.h"
 #include "backends/gpu/emit_reduce.h"
 #include "backends/lower/emit/emit_conditions.h"
@@ -167,11 +168,20 @@ void KernelEmitter::EmitLeaf(const plan::Leaf& leaf) {
       if (!EmitCopy(memory_, leaf)) Emitter::EmitLeaf(leaf);
     });
   }
-  const auto test = TestOfLeaf(leaf);
+  // Conditions that no combined value decides hold for all threads that meet, or for none: then there is no result.
+  plan::Leaf of_result = leaf;
+  std::erase_if(of_result.asks, [&](int condition) {
+    const std::vector<Id>& reduced = code_.plan().blocks.at(leaf.block).reduction_loops;
+    return absl::c_any_of(code_.plan().conditions[condition].loops,
+                          [&](Id loop) { return absl::c_linear_search(reduced, loop); });
+  });
+  const auto test = TestOfLeaf(leaf), has_result = TestOfLeaf(of_result);
   KILN_CHECK(test.has_value(), "a reduction of threads without an instance");
   const std::vector<size_t> axes = AxesAcross(code_.program(), code_.plan(), leaf);
-  ThreadReduction reduction(code_, kernel_, axes, numbers_, thread_, And(code_, Runs(), AtZero(axes)));
-  InstanceEmitter(memory_, leaf).EmitAcross(reduction, And(code_, runs, *test), MaskOfLeaf(leaf));
+  const Value stores = And(code_, And(code_, Runs(), AtZero(axes)), *has_result);
+  ThreadReduction reduction(code_, kernel_, axes, numbers_, thread_, stores);
+  InstanceEmitter(memory_, leaf)
+      .EmitAcross(reduction, And(code_, runs, *test), MaskOfLeaf(leaf), MaskOfLeaf(of_result));
 }
 
 }  // namespace kiln

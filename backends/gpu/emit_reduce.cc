@@ -6,6 +6,8 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace kiln {
 namespace {
@@ -20,6 +22,25 @@ constexpr int64_t kSlot = 8;       // bytes of shared memory for a value
 
 Value Constant32(CodeBuilder& code, int64_t value) {
   return arith::ConstantOp::create(code.b(), code.b().getI32IntegerAttr(static_cast<int32_t>(value)));
+}
+
+int64_t LanesOf(mlir::Type type) {
+  const auto vector = mlir::dyn_cast<mlir::VectorType>(type);
+  return vector ? vector.getNumElements() : 1;
+}
+
+// Makes a value of this type from what `lane_of` gives for each lane: a scalar has one.
+Value OfLanes(mlir::ImplicitLocOpBuilder& b, mlir::Type type, llvm::function_ref<Value(int64_t)> lane_of) {
+  const auto vector = mlir::dyn_cast<mlir::VectorType>(type);
+  if (!vector) return lane_of(0);
+  llvm::SmallVector<Value> lanes;
+  for (int64_t lane = 0; lane < vector.getNumElements(); ++lane) lanes.push_back(lane_of(lane));
+  return mlir::vector::FromElementsOp::create(b, vector, lanes);
+}
+
+Value LaneOf(mlir::ImplicitLocOpBuilder& b, Value value, int64_t lane) {
+  if (!mlir::isa<mlir::VectorType>(value.getType())) return value;
+  return mlir::vector::ExtractOp::create(b, value, llvm::ArrayRef<int64_t>{lane});
 }
 
 // Calls shuffle for the parts of a value that have 32 bits.
@@ -68,11 +89,13 @@ Value ThreadReduction::Combine(Values& values, Fold fold) {
 }
 
 Value ThreadReduction::Shuffle(Value value, int64_t distance) {
-  return InParts(code_, value, [&](Value part) -> Value {
+  const auto shuffle = [&](Value part) -> Value {
     return nvvm::ShflOp::create(b_, b_.getI32Type(), LanesOfWarp(code_, thread_, kernel_.threads()), part,
                                 Constant32(code_, distance), Constant32(code_, kWarp - 1),
                                 nvvm::ShflKind::bfly, mlir::UnitAttr());
-  });
+  };
+  return OfLanes(b_, value.getType(),
+                 [&](int64_t lane) { return InParts(code_, LaneOf(b_, value, lane), shuffle); });
 }
 
 // Exchanges with lanes at distance 1, 2, 4 and so on. Every lane ends with the combination of all.
@@ -84,35 +107,48 @@ void ThreadReduction::CombineLanes(int64_t lanes, Values& values, Fold fold) {
   }
 }
 
-// Stores a value, or loads one. An i1 takes a byte.
-void ThreadReduction::Put(const Values& values, llvm::ArrayRef<Value> exchange, Value slot) {
-  for (size_t r = 0; r < values.size(); ++r) {
-    Value stored = values[r];
+Value ThreadReduction::PlaceOf(const Exchange& exchange, Value slot, int64_t lane) {
+  if (lane == 0) return slot;
+  return arith::AddIOp::create(b_, slot, code_.ConstantIndex(lane * exchange.slots));
+}
+
+// An i1 takes a byte.
+void ThreadReduction::Put(Value value, const Exchange& exchange, Value slot) {
+  for (int64_t lane = 0; lane < LanesOf(exchange.type); ++lane) {
+    Value stored = LaneOf(b_, value, lane);
     if (stored.getType().isInteger(1)) stored = arith::ExtUIOp::create(b_, b_.getI8Type(), stored);
-    mlir::memref::StoreOp::create(b_, stored, exchange[r], mlir::ValueRange{slot});
+    mlir::memref::StoreOp::create(b_, stored, exchange.memory,
+                                  mlir::ValueRange{PlaceOf(exchange, slot, lane)});
   }
 }
 
-ThreadReduction::Values ThreadReduction::Get(const Values& like, llvm::ArrayRef<Value> exchange, Value slot) {
-  Values got;
-  for (size_t r = 0; r < like.size(); ++r) {
-    Value loaded = mlir::memref::LoadOp::create(b_, exchange[r], mlir::ValueRange{slot});
-    if (like[r].getType().isInteger(1)) loaded = arith::TruncIOp::create(b_, b_.getI1Type(), loaded);
-    got.push_back(loaded);
-  }
-  return got;
+Value ThreadReduction::Get(const Exchange& exchange, Value slot) {
+  return OfLanes(b_, exchange.type, [&](int64_t lane) -> Value {
+    const Value loaded =
+        mlir::memref::LoadOp::create(b_, exchange.memory, mlir::ValueRange{PlaceOf(exchange, slot, lane)});
+    if (!mlir::getElementTypeOrSelf(exchange.type).isInteger(1)) return loaded;
+    return arith::TruncIOp::create(b_, b_.getI1Type(), loaded);
+  });
 }
 
 // The first of each group of lanes puts its values into a slot. Then each thread folds the slots of all groups that it
 // meets. A barrier before lets the readers of an exchange before this one finish.
 void ThreadReduction::CombineThroughMemory(int64_t lanes, Values& values, Fold fold) {
   const int64_t slots = kernel_.threads() / lanes;
-  llvm::SmallVector<Value> exchange;
-  for (size_t r = 0; r < values.size(); ++r) {
-    const mlir::Type type = values[r].getType(), element = type.isInteger(1) ? b_.getI8Type() : type;
-    const int64_t offset = kernel_.exchange_offset() + static_cast<int64_t>(r) * slots * kSlot;
-    exchange.push_back(SharedMemory(code_, element, slots, offset));
+  llvm::SmallVector<Exchange> exchanges;
+  int64_t offset = kernel_.exchange_offset();
+  for (const Value value : values) {
+    const mlir::Type type = value.getType(), scalar = mlir::getElementTypeOrSelf(type);
+    const int64_t count = slots * LanesOf(type);
+    exchanges.push_back(
+        {SharedMemory(code_, scalar.isInteger(1) ? b_.getI8Type() : scalar, count, offset), type, slots});
+    offset += count * kSlot;
   }
+  const auto get = [&](Value at) {
+    Values got;
+    for (const Exchange& exchange : exchanges) got.push_back(Get(exchange, at));
+    return got;
+  };
   const Value thread = arith::IndexCastUIOp::create(b_, b_.getIndexType(), thread_);
   const Value slot = arith::DivUIOp::create(b_, thread, code_.ConstantIndex(lanes));
   const Value lane = arith::RemUIOp::create(b_, thread, code_.ConstantIndex(lanes));
@@ -122,7 +158,7 @@ void ThreadReduction::CombineThroughMemory(int64_t lanes, Values& values, Fold f
   {
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(branch.thenBlock());
-    Put(values, exchange, slot);
+    for (size_t r = 0; r < values.size(); ++r) Put(values[r], exchanges[r], slot);
   }
   nvvm::BarrierOp::create(b_);
 
@@ -130,9 +166,8 @@ void ThreadReduction::CombineThroughMemory(int64_t lanes, Values& values, Fold f
   const std::vector<Digit> digits = DigitsOf(lanes, slot, first);
   int64_t count = 1;
   for (const Digit& digit : digits) count *= digit.groups;
-  auto loop =
-      mlir::scf::ForOp::create(b_, code_.ConstantIndex(1), code_.ConstantIndex(count), code_.ConstantIndex(1),
-                               mlir::ValueRange(Get(values, exchange, first)));
+  auto loop = mlir::scf::ForOp::create(b_, code_.ConstantIndex(1), code_.ConstantIndex(count),
+                                       code_.ConstantIndex(1), mlir::ValueRange(get(first)));
   {
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToStart(loop.getBody());
@@ -143,7 +178,7 @@ void ThreadReduction::CombineThroughMemory(int64_t lanes, Values& values, Fold f
       rest = arith::DivUIOp::create(b_, rest, code_.ConstantIndex(groups));
     }
     const Values so_far(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
-    mlir::scf::YieldOp::create(b_, fold(so_far, Get(values, exchange, at)));
+    mlir::scf::YieldOp::create(b_, fold(so_far, get(at)));
   }
   values.assign(loop.getResults().begin(), loop.getResults().end());
 }

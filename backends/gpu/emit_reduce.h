@@ -1,5 +1,5 @@
-// Emits the combination of values of threads: by shuffles within a warp, then through shared memory. Private
-// to backends/gpu.
+// Emits the combination of values of threads, or of each lane of their vectors: by shuffles within a warp, then through
+// shared memory. Private to backends/gpu.
 #pragma once
 
 #include <vector>
@@ -35,8 +35,15 @@ class ThreadReduction : public AcrossThreads {
   Value Shuffle(Value value, int64_t distance);
   void CombineLanes(int64_t lanes, Values& values, Fold fold);
   void CombineThroughMemory(int64_t lanes, Values& values, Fold fold);
-  void Put(const Values& values, llvm::ArrayRef<Value> exchange, Value slot);
-  Values Get(const Values& like, llvm::ArrayRef<Value> exchange, Value slot);
+  // Shared memory with a value for each slot: the first lane of all slots, then the second.
+  struct Exchange {
+    Value memory;
+    mlir::Type type = {};  // of the values
+    int64_t slots = 0;
+  };
+  Value PlaceOf(const Exchange& exchange, Value slot, int64_t lane);
+  void Put(Value value, const Exchange& exchange, Value slot);
+  Value Get(const Exchange& exchange, Value slot);
   // The groups of lanes along an axis that is combined, and the distance of their slots.
   struct Digit {
     int64_t groups, distance;

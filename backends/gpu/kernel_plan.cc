@@ -88,15 +88,15 @@ class Reader {
     if (node.As<plan::Call>() != nullptr) Refuse("calls of intrinsics");
     if (node.As<plan::Prefetch>() || node.As<plan::Flush>() || node.As<plan::Fence>())
       Refuse("steps of a CPU's plan");
-    const bool outside = in_lanes_;
-    if (const auto* loop = node.As<plan::Loop>()) in_lanes_ = in_lanes_ || loop->run == plan::Run::kLanes;
+    const int64_t outside = of_vectors_;
+    if (const auto* loop = node.As<plan::Loop>(); loop != nullptr && loop->run == plan::Run::kLanes)
+      of_vectors_ = loop->lanes;
     for (const plan::Nodes& arm : node.arms)
       for (const plan::Node& child : arm) ReadNode(child);
-    in_lanes_ = outside;
+    of_vectors_ = outside;
   }
 
   void ReadAcross(const plan::Leaf& leaf) {
-    if (in_lanes_) Refuse("a reduction across threads of each lane of a vector");
     const std::vector<size_t> axes = AxesAcross(p_, plan_, leaf);
     const int64_t lanes = LanesAcross(kernel_, axes);
     int64_t threads = 1;
@@ -104,14 +104,15 @@ class Reader {
     if (lanes == threads) return;
     constexpr int64_t kSlot = 8;
     const int64_t results = p_.block(leaf.block).dests.count;
-    kernel_.exchange_bytes = std::max(kernel_.exchange_bytes, kernel_.threads() / lanes * results * kSlot);
+    kernel_.exchange_bytes =
+        std::max(kernel_.exchange_bytes, kernel_.threads() / lanes * results * of_vectors_ * kSlot);
   }
 
   const Program& p_;
   const IndexPlan& plan_;
   Kernel& kernel_;
   std::set<Id> reads_, writes_;
-  bool in_lanes_ = false;  // of vectors
+  int64_t of_vectors_ = 1;  // lanes
   absl::Status status_;
 };
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/region.h"
+#include "lang/graph/alike.h"
 #include "lang/graph/constant_exprs.h"
 #include "lang/program/layout.h"
 #include "lang/schedule/rewrite.h"
@@ -41,7 +42,7 @@ class Joiner {
     int count = 0;
     std::vector<Id> sums;
     for (const Id block : Blocks(p_)) {
-      if (IsSum(block)) sums.push_back(block);
+      if (IsSimpleSum(p_, block)) sums.push_back(block);
     }
     for (size_t first = 0; first < sums.size(); ++first) {
       for (int iter = 0; p_.IsBlock(sums[first]) && iter < p_.block(sums[first]).iters.count; ++iter) {
@@ -64,33 +65,6 @@ class Joiner {
       if (Matches(more, {})) stage = more;
     }
     return stage;
-  }
-
-  bool IsSum(Id block) const {
-    const BlockNode& b = p_.block(block);
-    return b.monoid != kNone && p_.monoids[b.monoid].kind == Monoid::Kind::kSum && !b.accumulates &&
-           IsSimple(block);
-  }
-  bool IsStore(Id block) const { return p_.block(block).monoid == kNone && IsSimple(block); }
-
-  // One result, which is a temporary that nothing else writes, over a box of instances.
-  bool IsSimple(Id block) const {
-    const BlockNode& b = p_.block(block);
-    if (b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1 || p_.nodes[block].first != kNone)
-      return false;
-    const Id result = ResultOf(block);
-    return p_.buffers[result].role == Role::kTemporary && Writers(p_, result).size() == 1;
-  }
-
-  Id ResultOf(Id block) const { return p_.Accesses(p_.block(block).dests)[0].buffer; }
-  Range ResultIndex(Id block) const { return p_.Accesses(p_.block(block).dests)[0].index; }
-
-  bool SameIndex(Range a, Range b) const {
-    if (a.count != b.count) return false;
-    for (int d = 0; d < a.count; ++d) {
-      if (!(p_.SumOf(p_.List(a)[d]) == p_.SumOf(p_.List(b)[d]))) return false;
-    }
-    return true;
   }
 
   // The dimension that the iter walks alone, from its first to its last element; -1 if no dimension depends on the
@@ -126,10 +100,10 @@ class Joiner {
     const int64_t extent_b = p_.Iters(y.iters)[stage.iter].extent.Known();
     if (stage.extents.empty()) stage.extents.push_back(extent_a);
     stage.extents.push_back(extent_b);
-    const Id to_a = ResultOf(a), to_b = ResultOf(b);
-    const std::optional<int> dim = DimOf(to_a, ResultIndex(a), stage.iter, extent_a);
-    if (!dim.has_value() || *dim < 0 || DimOf(to_b, ResultIndex(b), stage.iter, extent_b) != dim ||
-        !SameIndex(ResultIndex(a), ResultIndex(b)) || !SameShape(to_a, to_b, *dim))
+    const Id to_a = ResultOf(p_, a), to_b = ResultOf(p_, b);
+    const std::optional<int> dim = DimOf(to_a, ResultIndex(p_, a), stage.iter, extent_a);
+    if (!dim.has_value() || *dim < 0 || DimOf(to_b, ResultIndex(p_, b), stage.iter, extent_b) != dim ||
+        !SameIndex(p_, ResultIndex(p_, a), ResultIndex(p_, b)) || !SameShape(to_a, to_b, *dim))
       return false;
     stage.result_dim = *dim;
     const Id in_a = inputs.empty() ? kNone : inputs.front();
@@ -150,29 +124,9 @@ class Joiner {
   }
 
   bool SameExpr(Id a, Id b, Stage& stage, Id in_a, Id in_b) const {
-    const Expr &x = p_.exprs[a], &y = p_.exprs[b];
-    if (x.op != y.op || x.dtype != y.dtype) return false;
-    switch (x.op) {
-      case Op::kLoad:
-        return SameLoad(x, y, stage, in_a, in_b);
-      case Op::kConstant:
-        return x.Number() == y.Number();
-      case Op::kWithin: {
-        const auto [marks_a, value_a, otherwise_a] = x.AsWithin();
-        const auto [marks_b, value_b, otherwise_b] = y.AsWithin();
-        if (!SameIndex(marks_a, marks_b) || Uses(marks_a, stage.iter)) return false;
-        for (int i = 0; i < marks_a.count; ++i) {
-          if (!(p_.marks[p_.List(marks_a)[i]].extent == p_.marks[p_.List(marks_b)[i]].extent)) return false;
-        }
-        break;
-      }
-      default:
-        if (x.op < Op::kWithin) return false;
-    }
-    for (size_t i = 0; i < x.Operands().size(); ++i) {
-      if (!SameExpr(x.Operands()[i], y.Operands()[i], stage, in_a, in_b)) return false;
-    }
-    return true;
+    const auto load = [&](const Expr& x, const Expr& y) { return SameLoad(x, y, stage, in_a, in_b); };
+    const auto guard = [&](Range marks) { return !Uses(marks, stage.iter); };
+    return kiln::SameExpr(p_, a, b, {load, guard});
   }
 
   bool Uses(Range marks, int iter) const {
@@ -184,7 +138,7 @@ class Joiner {
   bool SameLoad(const Expr& x, const Expr& y, Stage& stage, Id in_a, Id in_b) const {
     const auto [a, index_a] = x.AsLoad();
     const auto [b, index_b] = y.AsLoad();
-    if (!SameIndex(index_a, index_b)) return false;
+    if (!SameIndex(p_, index_a, index_b)) return false;
     if (!Uses(index_a, stage.iter)) return a == b;
     const std::optional<int> dim = DimOf(a, index_a, stage.iter, stage.extents.front());
     if (!dim.has_value() || DimOf(b, index_b, stage.iter, stage.extents.back()) != dim) return false;
@@ -206,14 +160,14 @@ class Joiner {
     std::vector<Id> inputs;
     int stores = 0;
     for (const Id block : stage.blocks) {
-      const Id result = ResultOf(block);
+      const Id result = ResultOf(p_, block);
       inputs.push_back(result);
       const std::vector<Id> readers = Readers(p_, result);
       for (const Id reader : readers) {
         if (GathersFrom(p_, reader, result)) return std::nullopt;
       }
       const bool is_store =
-          readers.size() == 1 && IsStore(readers[0]) && LoadsOf(p_, readers[0], result).size() == 1;
+          readers.size() == 1 && IsSimpleStore(p_, readers[0]) && LoadsOf(p_, readers[0], result).size() == 1;
       stores += is_store ? 1 : 0;
       next.blocks.push_back(readers.empty() ? kNone : readers[0]);
     }
@@ -234,17 +188,13 @@ class Joiner {
   }
 
   JoinEstimate Estimate(const Stage& sums) const {
-    constexpr double kFlopsPerCycle = 64, kBytesPerCycle = 64, kCyclesOfACall = 300, kNearBytes = 1 << 20;
     JoinEstimate estimate;
     for (const Id block : sums.blocks) {
-      double instances = 1;
-      for (const int64_t extent : IterExtents(p_, block)) instances *= static_cast<double>(extent);
-      estimate.all += 2 * instances / kFlopsPerCycle;
+      estimate.AddSums(IterExtents(p_, block), 1);
       if (block == sums.blocks.front()) continue;
-      estimate.saved += kCyclesOfACall;
+      estimate.SaveCalls(1);
       for (const Id b : ReadBuffers(p_, block)) {
-        const auto bytes = static_cast<double>(BytesOf(p_, b));
-        if (!constants_.IsConstant(b) && bytes > kNearBytes) estimate.saved += bytes / kBytesPerCycle;
+        if (!constants_.IsConstant(b)) estimate.SaveReads(BytesOf(p_, b), 1);
       }
     }
     return estimate;
@@ -262,7 +212,7 @@ class Joiner {
     const std::vector<Id> results = Results(stages.back());
     Id from = kNone, to = kNone;
     for (const Stage& stage : stages) {
-      const Id result = ResultOf(stage.blocks.front());
+      const Id result = ResultOf(p_, stage.blocks.front());
       to = Apply(stage, from, to);
       from = result;
     }
@@ -277,7 +227,7 @@ class Joiner {
     for (const auto& [constant, all] : stage.constants)
       now[constant] = JoinedConstant(all, stage.constant_dims.at(constant));
     p_.InsertBefore(ChildTowards(p_, kRoot, block), place);
-    const Id joined = AddLike(ResultOf(block), stage.result_dim, Total(stage), /*is_constant=*/false);
+    const Id joined = AddLike(ResultOf(p_, block), stage.result_dim, Total(stage), /*is_constant=*/false);
     std::vector<int64_t> extents = IterExtents(p_, block);
     extents[stage.iter] = Total(stage);
     BodyRewriter body(
@@ -290,7 +240,7 @@ class Joiner {
         },
         [](int i) { return IndexSum::Of(Source::Iter(i)); }, extents);
     const BlockNode old = p_.block(block);
-    const Range written = IndexOf(joined, ResultIndex(block), {});
+    const Range written = IndexOf(joined, ResultIndex(p_, block), {});
     BlockNode node = old;
     node.values = body.Expressions(old.values);
     if (old.initial.count != 0) node.initial = body.Expressions(old.initial);
@@ -313,7 +263,7 @@ class Joiner {
 
   std::vector<Id> Results(const Stage& stage) const {
     std::vector<Id> results;
-    for (const Id block : stage.blocks) results.push_back(ResultOf(block));
+    for (const Id block : stage.blocks) results.push_back(ResultOf(p_, block));
     return results;
   }
 
@@ -397,7 +347,7 @@ class Joiner {
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
       for (const Id block : BlocksOf(p_, nest)) {
         const bool reads = absl::c_any_of(parts, [&](Id b) { return Reads(p_, block, b); });
-        if (reads && !constants_.IsConstant(ResultOf(block))) return nest;
+        if (reads && !constants_.IsConstant(ResultOf(p_, block))) return nest;
       }
     }
     return kNone;
@@ -409,6 +359,20 @@ class Joiner {
 };
 
 }  // namespace
+
+void JoinEstimate::AddSums(const std::vector<int64_t>& extents, double count) {
+  constexpr double kFlopsPerCycle = 64;
+  for (const int64_t extent : extents) count *= static_cast<double>(extent);
+  all += 2 * count / kFlopsPerCycle;
+}
+void JoinEstimate::SaveCalls(double count) {
+  constexpr double kCyclesOfACall = 300;
+  saved += count * kCyclesOfACall;
+}
+void JoinEstimate::SaveReads(int64_t bytes, double count) {
+  constexpr double kBytesPerCycle = 64, kNearBytes = 1 << 20;
+  if (static_cast<double>(bytes) > kNearBytes) saved += count * static_cast<double>(bytes) / kBytesPerCycle;
+}
 
 int JoinSiblings(Program& program) { return Joiner(program).Run(); }
 

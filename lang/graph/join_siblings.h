@@ -11,6 +11,8 @@
 // stay as they are, so no bit changes but by what schedules may reorder.
 #pragma once
 
+#include <vector>
+
 #include "lang/program/program.h"
 #include "lang/target/cost_table.h"
 
@@ -28,6 +30,9 @@ int JoinSiblings(Program& program);
 // constants fit what was measured on Zen 5 (bench/results/siblings.jsonl).
 struct JoinEstimate {
   double saved = 0, all = 0;  // cycles
+  void AddSums(const std::vector<int64_t>& extents, double count);
+  void SaveCalls(double count);
+  void SaveReads(int64_t bytes, double count);
   bool Gains() const { return saved >= 0.05 * all; }
 };
 

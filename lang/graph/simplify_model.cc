@@ -2,6 +2,7 @@
 
 #include "lang/graph/fold_affine.h"
 #include "lang/graph/fold_before.h"
+#include "lang/graph/join_rows.h"
 #include "lang/graph/join_siblings.h"
 #include "lang/graph/narrow_variances.h"
 #include "lang/graph/one_form.h"
@@ -27,7 +28,7 @@ ModelSimplifications SimplifyModel(Program& model, const Policies& policies) {
     done.folded += FoldBefore(model);
     FoldAffine(model);  // moves the start values that FoldBefore adds
   }
-  done.joined = JoinSiblings(model);
+  done.joined = JoinSiblings(model) + JoinRows(model);
   MarkViews(model, kViewAlignment);
   return done;
 }

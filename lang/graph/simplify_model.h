@@ -10,7 +10,8 @@
 // - blocks that only reshape or repeat a constant, as a broadcast does, are inlined where they are read
 // - scales and shifts are folded into weights (lang/graph/fold_affine.h, lang/graph/fold_before.h), with the policy
 //   "fold-affine"
-// - products of one operand become one where that gains (lang/graph/join_siblings.h)
+// - products of one operand become one where that gains (lang/graph/join_siblings.h), and so do products of rows of an
+//   operand with the same constants (lang/graph/join_rows.h)
 // - what a concatenation puts together is written in its place (lang/graph/views.h)
 //
 // Parameters stay as they are. A model without constants that the caller gives is left alone, so that its tasks are

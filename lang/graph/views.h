@@ -1,9 +1,10 @@
-// Parts of a concatenation that their producers write in place.
+// Parts of a concatenation that their producers write in place, and slices that are read in place.
 //
 //   for n, f: Y[f, n] = A[f, n];  for n, f: Y[f + 16, n] = B[f, n]        A and B are temporaries
+//   for n: S[n] = Y[3, n]                                                 S is a slice
 //
-// In the memory of a model (lang/model/plan_calls.h), A can be the first bytes of Y, and B the rest. Then nothing is
-// left to copy. MarkViews marks the copies; ExtractTasks makes no tasks of them.
+// In the memory of a model (lang/model/plan_calls.h), A can be the first bytes of Y, B the rest, and S some of them. Then
+// nothing is left to copy. MarkViews marks the copies; ExtractTasks makes no tasks of them.
 #pragma once
 
 #include <optional>
@@ -16,18 +17,19 @@ namespace kiln {
 struct View {
   Id part = kNone, whole = kNone;
   int64_t offset = 0;  // bytes from the beginning of `whole`
+  bool slice = false;  // the block copies the part from the whole, and not to it
 };
 
 // The view that makes the block's copy superfluous; nullopt if the block is no copy of all of a temporary to
-// consecutive elements of another.
+// consecutive elements of another, or of such elements to all of a temporary.
 std::optional<View> AsView(const Program& program, Id block);
 
 // True if MarkViews marked the block (its annotation "view").
 bool IsView(const Program& program, Id block);
 
 // Marks the blocks that write a buffer if views can replace all of them: the parts make up the buffer, each is a part
-// once, is computed from more than constants, and begins at a multiple of `alignment` bytes. Returns the number of
-// blocks. Safe from any thread.
+// once, is computed from more than constants, and begins at a multiple of `alignment` bytes. Marks slices that begin so
+// and do not overlap, of a buffer that is no part. Returns the number of blocks. Safe from any thread.
 int MarkViews(Program& program, int64_t alignment);
 
 }  // namespace kiln

@@ -42,11 +42,12 @@ struct ModelCall {
 };
 
 // A copy that no call makes: its source lies where the copy would be. Whoever writes `part` writes that part of
-// `whole`.
+// `whole`. If it is a slice, whoever writes `whole` writes `part`.
 struct ModelView {
   Id copy = kNone;  // the block
   Id part = kNone, whole = kNone;
   int64_t offset = 0;  // bytes from the beginning of `whole`
+  bool slice = false;  // the block copies the part from the whole, and not to it
 };
 
 struct ModelPlan {

@@ -25,7 +25,7 @@ std::vector<ModelView> ViewsOf(const Program& model, const std::vector<Task>& ta
   for (const Id block : Blocks(model)) {
     if (called[block] != 0 || !IsView(model, block)) continue;
     if (const auto view = AsView(model, block); view.has_value())
-      views.push_back({block, view->part, view->whole, view->offset});
+      views.push_back({block, view->part, view->whole, view->offset, view->slice});
   }
   return views;
 }
@@ -65,7 +65,8 @@ class Order {
     }
     std::vector<int> missing(items_.size());
     for (size_t c = 0; c < items_.size(); ++c) {
-      for (const Id b : items_[c].reads) {
+      for (Id b : items_[c].reads) {
+        if (view_of[b] != nullptr && view_of[b]->slice) b = view_of[b]->whole;
         for (const int writer : writers[b]) {
           users[writer].push_back(static_cast<int>(c));
           ++missing[c];

@@ -162,14 +162,69 @@ TEST(ThreadReductions, StartFromOtherValues) {
   ExpectSameOnGpu(*program, *program);
 }
 
-TEST(ThreadReductions, AreRefusedInLanesOfVectors) {
-  const auto program = ParseProgram(absl::StrReplaceAll(kInitial, {{"i < 3 block-x", "i < 3 vectorized"}}));
-  ASSERT_TRUE(program.ok()) << program.status();
-  const auto planned = plan::PlanKernels(*program);
-  ASSERT_TRUE(planned.ok()) << planned.status();
-  EXPECT_TRUE(absl::StrContains(LowerKernels(planned->program, planned->plan, Context()).status().message(),
-                                "a reduction across threads of each lane of a vector"));
+// Of COLUMNS columns, each lane of a vector of 4 sums one. Thread-y has a row too many.
+constexpr char kInLanes[] = R"(kiln.program v1
+program sums
+parameters A, B
+buffer A: TYPE[3, COUNT, COLUMNS] input
+buffer B: TYPE[3, COLUMNS] output
+
+for i < 4 thread-y {
+  for k < COUNT thread-x {
+    for j < 4 vectorized {
+      block sum {
+        spatial i < 3 = i
+        spatial j < COLUMNS = j
+        reduction k < COUNT = k
+        B[i, j] MONOID= A[i, k, j]
+      }
+    }
+  }
 }
+)";
+
+// A thread reduces the lanes of a vector before threads combine what they have. Some lanes have no element.
+constexpr char kOverLanes[] = R"(kiln.program v1
+program sums
+parameters A, B
+buffer A: f32[3, 157] input
+buffer B: f32[3] output
+
+for i < 3 block-x {
+  for k0 < 40 thread-x {
+    for k1 < 4 vectorized {
+      block sum {
+        spatial i < 3 = i
+        reduction k < 157 = k0*4 + k1
+        B[i] sum= A[i, k]
+      }
+    }
+  }
+}
+)";
+
+void ExpectSame(const std::string& text) {
+  const auto program = ParseProgram(text);
+  ASSERT_TRUE(program.ok()) << program.status();
+  ExpectSameOnGpu(*program, *program);
+}
+
+TEST(ThreadReductions, CombineEachLaneOfVectors) {
+  for (const char* count : {"7", "8", "32", "96"}) {
+    for (const char* columns : {"3", "4"}) {
+      SCOPED_TRACE(absl::StrCat(count, " threads, ", columns, " columns"));
+      ExpectSame(absl::StrReplaceAll(
+          kInLanes, {{"COUNT", count}, {"COLUMNS", columns}, {"TYPE", "f32"}, {"MONOID", "sum"}}));
+    }
+  }
+  for (const char* type : {"f64", "f16", "i8", "i64"}) {
+    SCOPED_TRACE(type);
+    ExpectSame(absl::StrReplaceAll(kInLanes,
+                                   {{"COUNT", "48"}, {"COLUMNS", "4"}, {"TYPE", type}, {"MONOID", "max"}}));
+  }
+}
+
+TEST(ThreadReductions, ReduceLanesFirst) { ExpectSame(kOverLanes); }
 
 TEST(ThreadReductions, AreNoneWhereAFusedLoopIsSplitAgain) {
   kiln::Builder b("rows");

@@ -93,5 +93,57 @@ TEST(CheckModelPlan, FindsFaultsOfViews) {
   }
 }
 
+// all = x*w0, a and b are its halves, y = a*w1 and z = b*w2.
+Model PlannedSlices() {
+  Builder b("net");
+  Model m;
+  const Id x = b.Input("x", kF32, {16, 16});
+  m.both = Dense(b, x, 16, "0");
+  for (const int64_t first : {0, 8}) {
+    Id& part = first == 0 ? m.a : m.b;
+    part = b.Temporary(first == 0 ? "a" : "b", kF32, {8, 16});
+    b.Compute("take", {{"i", 8}, {"j", 16}}, {part, {i, j}},
+              b.Load(m.both, {i + IndexSum::Constant(first), j}));
+  }
+  b.MakeOutput(Dense(b, m.a, 8, "1"));
+  b.MakeOutput(Dense(b, m.b, 8, "2"));
+  m.program = b.Finish();
+  EXPECT_EQ(MarkViews(m.program, kModelAlignment), 2);
+  const std::vector<Task> tasks = ExtractAllTasks(m.program).value();
+  m.plan = PlanCalls(m.program, tasks, std::vector<TaskNeeds>(tasks.size())).value();
+  return m;
+}
+
+TEST(CheckModelPlan, AcceptsSlices) {
+  const Model m = PlannedSlices();
+  const auto report = CheckModelPlan(m.program, m.plan);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->bytes_alive, 1024);  // no copy of the parts
+  EXPECT_EQ(m.plan.calls.size(), 3);
+}
+
+TEST(CheckModelPlan, FindsFaultsOfSlices) {
+  const std::vector<Fault> faults = {
+      {"a slice is missing", "no call computes", [](Model& m) { m.plan.views.pop_back(); }},
+      {"a slice is a part that calls write", "a call and a view write",
+       [](Model& m) { m.plan.views[0].slice = false; }},
+      {"slices exchange their parts", "is no copy in order",
+       [](Model& m) { std::swap(m.plan.views[0].part, m.plan.views[1].part); }},
+      {"a slice has another offset", "is no copy in order", [](Model& m) { m.plan.views[1].offset = 0; }},
+      {"a slice lies elsewhere", "lies elsewhere", [](Model& m) { m.plan.buffers[m.b].offset = 0; }},
+      {"the reader of a slice runs before the whole is written", "before it is written",
+       [](Model& m) { std::swap(m.plan.calls[0], m.plan.calls[1]); }},
+      {"a workspace lies in the whole between two readers of slices", "is overwritten",
+       [](Model& m) { m.plan.calls[1].workspaces.push_back({Location::Area::kArena, 512, 64}); }},
+  };
+  for (const Fault& fault : faults) {
+    Model m = PlannedSlices();
+    fault.make(m);
+    const auto report = CheckModelPlan(m.program, m.plan);
+    EXPECT_FALSE(report.ok()) << fault.name;
+    EXPECT_THAT(std::string(report.status().message()), HasSubstr(fault.found)) << fault.name;
+  }
+}
+
 }  // namespace
 }  // namespace kiln

@@ -14,12 +14,13 @@ constexpr int64_t kAlign = 16, kWarp = 32, kSlotBytes = 8;
 int64_t RoundUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
 // The bytes in which the threads of a reduction exchange partial results, one of each warp, or of each thread
-// where shuffles cannot combine them.
+// where shuffles cannot combine them; of vectors, one for each lane.
 int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, const Threads& threads) {
-  int64_t across = 1;
+  int64_t across = 1, of_vectors = 1;
   bool along_x = false;
   for (int d = 0; d < block.depth; ++d) {
     const NestLoop& loop = nests.loops()[nests.path(block)[d]];
+    if (loop.kind == LoopKind::kVectorized) of_vectors = loop.extent;
     if (!IsThreadAxis(loop.kind) || (block.reduction & LoopNestSummary::Bit(d)) == 0) continue;
     across *= loop.extent;
     along_x |= loop.kind == LoopKind::kThreadX && loop.extent > 1;
@@ -30,7 +31,7 @@ int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, cons
                         : threads.x <= kWarp && power ? threads.x
                                                       : 1;
   if (across <= lanes) return 0;
-  return threads.Count() / lanes * nests.program().block(block.node).dests.count * kSlotBytes;
+  return threads.Count() / lanes * nests.program().block(block.node).dests.count * of_vectors * kSlotBytes;
 }
 
 std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {

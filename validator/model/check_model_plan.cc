@@ -10,17 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "validator/model/byte_owners.h"
+#include "validator/model/copy_in_order.h"
 
 namespace kiln {
 namespace {
 
 using Area = Location::Area;
-
-int64_t SizeInBytes(const Program& model, Id buffer) {
-  int64_t bytes = SizeOf(model.buffers[buffer].dtype);
-  for (const Extent& extent : model.Dims(model.buffers[buffer].shape)) bytes *= extent.UpperBound();
-  return bytes;
-}
 
 // What the blocks of a call exchange with the rest of the model.
 struct Exchange {
@@ -75,7 +70,11 @@ class Replay {
           call_of_[view.copy] >= 0 || !view_by_copy_.emplace(view.copy, &view).second ||
           !view_by_part_.emplace(view.part, &view).second)
         return Wrong("a view stands for node ", view.copy, ", which is no block without a call");
-      views_of_[view.whole].push_back(&view);
+      if (view.slice) {
+        sliced_.insert(view.whole);
+      } else {
+        views_of_[view.whole].push_back(&view);
+      }
     }
     if (auto status = AssignForeign(); !status.ok()) return status;
     const std::vector<Id> blocks = Blocks(p_);
@@ -142,7 +141,8 @@ class Replay {
         writer_[b] = writer;
         users[b].erase(writer);
         const bool leaves = p_.buffers[b].role != Role::kTemporary || plan_.calls[writer].foreign >= 0;
-        if (!users[b].empty() || leaves || view_by_part_.contains(b)) exchanges_[writer].writes.insert(b);
+        if (!users[b].empty() || leaves || view_by_part_.contains(b) || sliced_.contains(b))
+          exchanges_[writer].writes.insert(b);
       }
     }
     return CheckOrderOfBlocks(blocks, writers);
@@ -168,52 +168,10 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Where an index lies in a row-major buffer, as a constant and a step for each iter. False if an index divides.
-  bool StepsOf(Id buffer, Range index, int64_t* first, std::vector<int64_t>* steps) const {
-    int64_t stride = 1;
-    for (int d = index.count; d-- > 0; stride *= p_.Dims(p_.buffers[buffer].shape)[d].UpperBound()) {
-      const IndexSum sum = p_.SumOf(p_.List(index)[d]);
-      *first += sum.offset * stride;
-      for (const IndexSplit& split : sum.splits) {
-        if (split.lower != 1 || split.extent != 0) return false;
-        (*steps)[split.source.id] += split.scale * stride;
-      }
-    }
-    return true;
-  }
-
-  // The copy takes each element of the part once, to the place in the whole where the part lies.
-  bool IsCopyInOrder(const ModelView& view) const {
-    const BlockNode& b = p_.block(view.copy);
-    if (b.monoid != kNone || b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1) return false;
-    const Expr& value = p_.exprs[p_.List(b.values)[0]];
-    const Access& dest = p_.Accesses(b.dests)[0];
-    if (value.op != Op::kLoad || value.AsLoad().buffer != view.part || dest.buffer != view.whole)
-      return false;
-    const auto iters = p_.Iters(b.iters);
-    int64_t from = 0, to = 0;
-    std::vector<int64_t> steps_from(iters.size()), steps_to(iters.size());
-    if (!StepsOf(view.part, value.AsLoad().index, &from, &steps_from) ||
-        !StepsOf(view.whole, dest.index, &to, &steps_to) || steps_from != steps_to || from != 0 ||
-        to * SizeOf(p_.buffers[view.part].dtype) != view.offset)
-      return false;
-    std::vector<std::pair<int64_t, int64_t>> digits;  // (step, extent), from the fastest
-    for (size_t i = 0; i < iters.size(); ++i) {
-      if (iters[i].extent.UpperBound() != 1) digits.push_back({steps_from[i], iters[i].extent.UpperBound()});
-    }
-    std::sort(digits.begin(), digits.end());
-    int64_t elements = 1;
-    for (const auto& [step, extent] : digits) {
-      if (step != elements) return false;
-      elements *= extent;
-    }
-    return elements * SizeOf(p_.buffers[view.part].dtype) == SizeInBytes(p_, view.part);
-  }
-
   absl::Status CheckViews() const {
     for (const ModelView& view : plan_.views) {
       const std::string what = absl::StrCat(Name(view.part), " as a part of ", Name(view.whole));
-      if (SizeInBytes(p_, view.part) >= SizeInBytes(p_, view.whole) || !IsCopyInOrder(view))
+      if (SizeInBytes(p_, view.part) >= SizeInBytes(p_, view.whole) || !IsCopyInOrder(p_, view))
         return Wrong(what, " is no copy in order");
       const Location &part = plan_.buffers[view.part], &whole = plan_.buffers[view.whole];
       if (part.area != Area::kArena || whole.area != Area::kArena ||
@@ -393,6 +351,8 @@ class Replay {
       }
       return absl::OkStatus();
     }
+    if (const auto view = view_by_part_.find(b); view != view_by_part_.end() && view->second->slice)
+      return CheckIsThere(view->second->whole, what);
     if (!IsGiven(p_.buffers[b].role) && written_[b] < 0) return Wrong(what, " before it is written");
     if (at.area != Area::kArena && at.area != Area::kScratch) return absl::OkStatus();
     if (!OwnersOf(at.area).OwnsAll(at.offset, at.offset + at.bytes, b))
@@ -443,6 +403,8 @@ class Replay {
     if (const auto views = views_of_.find(b); views != views_of_.end()) {
       for (const ModelView* view : views->second) NoteRead(view->part, c);
     }
+    if (const auto view = view_by_part_.find(b); view != view_by_part_.end() && view->second->slice)
+      NoteRead(view->second->whole, c);
   }
 
   absl::Status CheckResults() const {
@@ -476,7 +438,8 @@ class Replay {
   std::vector<int> written_;  // by buffer: the call that wrote it so far, or -1
   std::map<Id, int> last_read_;
   std::map<Id, const ModelView*> view_by_copy_, view_by_part_;
-  std::map<Id, std::vector<const ModelView*>> views_of_;  // by the whole
+  std::map<Id, std::vector<const ModelView*>> views_of_;  // by the whole: those that write it
+  std::set<Id> sliced_;                                   // the wholes of slices
   std::vector<Exchange> exchanges_;                       // by call
 };
 

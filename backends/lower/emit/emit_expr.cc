@@ -35,31 +35,37 @@ void InstanceEmitter::Emit(Value mask) {
   Store(std::move(values), mask);
 }
 
-// Threads without an instance have the neutral element.
-void InstanceEmitter::EmitAcross(AcrossThreads& threads, Value active, Value mask) {
+// Threads and lanes without an instance have the neutral element.
+void InstanceEmitter::EmitAcross(AcrossThreads& threads, Value active, Value mask, Value results) {
   const Monoid& monoid = p_.monoids[p_.block(leaf_.block).monoid];
+  const auto values_of_thread = [&] {
+    Values values = EmitValues(mask);
+    for (size_t r = 0; r < values.size() && HasLanes(); ++r) {
+      values[r] = code_.AsVector(values[r]);
+      if (mask) values[r] = mlir::arith::SelectOp::create(b_, mask, values[r], Neutral(monoid, r));
+    }
+    return values;
+  };
   Values values;
   if (!active) {
-    values = EmitValues(mask);
+    values = values_of_thread();
   } else {
-    llvm::SmallVector<mlir::Type> types;
-    for (const Id value : p_.List(monoid.identity)) types.push_back(RegisterType(b_, p_.exprs[value].dtype));
-    auto branch = mlir::scf::IfOp::create(b_, types, active, /*addThenBlock=*/true, /*addElseBlock=*/true);
+    Values neutral;
+    for (size_t r = 0; r < static_cast<size_t>(monoid.identity.count); ++r)
+      neutral.push_back(Neutral(monoid, r));
+    auto branch = mlir::scf::IfOp::create(b_, mlir::ValueRange(neutral).getTypes(), active,
+                                          /*addThenBlock=*/true, /*addElseBlock=*/true);
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToEnd(branch.thenBlock());
-    memory_.loads().InRegion([&] { mlir::scf::YieldOp::create(b_, EmitValues(mask)); });
+    memory_.loads().InRegion([&] { mlir::scf::YieldOp::create(b_, values_of_thread()); });
     exprs_.clear();
     b_.setInsertionPointToEnd(branch.elseBlock());
-    Values neutral;
-    for (size_t r = 0; r < types.size(); ++r)
-      neutral.push_back(code_.Constant(p_.exprs[p_.List(monoid.identity)[r]].dtype,
-                                       NeutralBits(p_, monoid, static_cast<int>(r))));
     mlir::scf::YieldOp::create(b_, neutral);
     values.assign(branch.getResults().begin(), branch.getResults().end());
   }
   const Value stores = threads.Combine(
       values, [&](const Values& left, const Values& right) { return Fold(monoid, left, right); });
-  EmitIf(code_, memory_.loads(), stores, [&] { Store(values, Value()); });
+  EmitIf(code_, memory_.loads(), stores, [&] { Store(values, HasLanes() ? results : Value()); });
 }
 
 InstanceEmitter::Values InstanceEmitter::EmitValues(Value& mask) {
@@ -240,6 +246,14 @@ mlir::Value InstanceEmitter::Marked(Value result) {
 bool InstanceEmitter::IsReducedInLanes() {
   return code_.lanes() > 0 && absl::c_linear_search(block_.reduction_loops, code_.context().vector_loop()) &&
          memory_.indices().Eval(block_.dests[0]).uniform();
+}
+
+bool InstanceEmitter::HasLanes() { return code_.lanes() > 0 && !IsReducedInLanes(); }
+
+mlir::Value InstanceEmitter::Neutral(const Monoid& monoid, size_t result) {
+  const Value neutral = code_.Constant(p_.exprs[p_.List(monoid.identity)[result]].dtype,
+                                       NeutralBits(p_, monoid, static_cast<int>(result)));
+  return HasLanes() ? code_.AsVector(neutral) : neutral;
 }
 
 // Combines the values with those before them: what the results hold, or if the reduction starts, the identity.

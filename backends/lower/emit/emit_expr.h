@@ -18,7 +18,8 @@ class AcrossThreads {
   using Fold = llvm::function_ref<Values(const Values&, const Values&)>;
 
   virtual ~AcrossThreads() = default;
-  // Emits the combination of the values of all threads that meet. Returns whether this thread stores it.
+  // Emits the combination of the values of all threads that meet, of vectors lane by lane. Returns whether this thread
+  // stores it.
   virtual mlir::Value Combine(Values& values, Fold fold) = 0;
 };
 
@@ -29,8 +30,9 @@ class InstanceEmitter {
 
   // Emits the instance for the lanes of the mask; null: for all lanes.
   void Emit(mlir::Value mask);
-  // Emits the instance of a reduction, each thread of which has a value if `active` (null: all have).
-  void EmitAcross(AcrossThreads& threads, mlir::Value active, mlir::Value mask);
+  // Emits the instance of a reduction. A thread has a value if `active` (null: all have), in the lanes of the mask. Results
+  // are stored in the lanes of `results`.
+  void EmitAcross(AcrossThreads& threads, mlir::Value active, mlir::Value mask, mlir::Value results);
 
  private:
   using Value = mlir::Value;
@@ -48,6 +50,8 @@ class InstanceEmitter {
   // Calls emit for a region, after which neither its loads nor its expressions are known.
   Value InRegion(llvm::function_ref<Value()> emit);
   bool IsReducedInLanes();
+  bool HasLanes();                                     // true if a reduction keeps the lanes apart
+  Value Neutral(const Monoid& monoid, size_t result);  // in each lane, if it has lanes
   void Accumulate(const Monoid& monoid, bool starts, Values& values, Value mask);
   Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
   void Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes into one value per result

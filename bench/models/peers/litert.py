@@ -10,5 +10,5 @@ def make(job):
     details, values = interpreter.get_input_details(), [value for role, value in job.given if role == "input"]
     job.same = [list(d["shape"]) for d in details] == [list(v.shape) for v in values]
     for detail, value in zip(details, values):
-        interpreter.set_tensor(detail["index"], value)
+        interpreter.set_tensor(detail["index"], value.astype(detail["dtype"]))
     return interpreter.invoke, lambda: [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]

@@ -1,0 +1,23 @@
+// Joins products of several rows of one operand with the same constants, such as those of the steps of an unrolled
+// recurrent network with their inputs.
+//
+//   P0[f] sum= X[0, c]*W[c, f];   P1[f] sum= X[1, c]*W[c, f];   ..
+//   ->
+//   P0.rows[r, f] sum= X[r, c]*W[c, f]
+//   P0[f] = P0.rows[0, f];   P1[f] = P0.rows[1, f];   ..
+//
+// The constants are read once. The copies are views of the rows (lang/graph/views.h) where these are aligned. Terms and their order stay as they are, so no bit changes but by what schedules may
+// reorder.
+#pragma once
+
+#include "lang/program/program.h"
+
+namespace kiln {
+
+// Joins, in an imported model, sums that differ in where they read one operand alone, at even distances, which is
+// complete before the first of them. Results of the model are no rows, so they are not joined. Joins only where an
+// estimate says that it gains (JoinEstimate). Returns the number of sums that were joined into others. Safe from any
+// thread.
+int JoinRows(Program& program);
+
+}  // namespace kiln

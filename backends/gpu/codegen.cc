@@ -48,6 +48,8 @@ void MarkKernel(mlir::LLVM::LLVMFuncOp kernel, const Launch& launch) {
   kernel->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
                   b.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
+  // Without this, ptxas keeps room for a second block on a multiprocessor, and spills at half of the registers.
+  kernel->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   kernel.setLinkage(mlir::LLVM::Linkage::External);
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
     // LLVM takes what only this thread writes as unchanged over barriers.

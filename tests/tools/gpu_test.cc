@@ -73,7 +73,8 @@ TEST_F(Gpu, ShowTakesATrace) {
   const Ran shown =
       Kiln({"show", "product.mlir", "--trace", "bound.trace", "--target", "a100", "--stage", "ptx"});
   EXPECT_EQ(shown.exit_code, 0) << shown.err;
-  EXPECT_THAT(shown.out, AllOf(HasSubstr(".target sm_80"), HasSubstr(".maxntid 32")));
+  EXPECT_THAT(shown.out,
+              AllOf(HasSubstr(".target sm_80"), HasSubstr(".maxntid 32"), HasSubstr(".minnctapersm 1")));
 }
 
 TEST_F(Gpu, TuneEndsWithARecordAndCubins) {

@@ -1,5 +1,7 @@
 #include "backends/import/constants.h"
 
+#include <limits>
+
 #include "backends/workers/write_all.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -31,24 +33,35 @@ llvm::ArrayRef<char> BytesOf(mlir::DenseResourceElementsAttr resource) {
   return blob ? blob->getData() : llvm::ArrayRef<char>();
 }
 
-}  // namespace
-
-bool IsLargeConstant(mlir::Operation* op) {
-  constexpr int64_t kLeast = int64_t{64} << 10;  // bytes
+// The bytes of a constant that may become a parameter; -1 for other operations.
+int64_t DetachableBytes(mlir::Operation* op) {
   auto constant = llvm::dyn_cast_if_present<mlir::arith::ConstantOp>(op);
   const auto type = constant ? llvm::dyn_cast<mlir::RankedTensorType>(constant.getType()) : nullptr;
   std::vector<int64_t> shape;
   Why why;
-  if (!type || !ShapeOf(type, &shape, &why)) return false;
+  if (!type || !ShapeOf(type, &shape, &why)) return -1;
   const DType dtype = ElementOf(constant.getResult());
-  if ((!IsFloat(dtype) && SizeOf(dtype) > 2) || dtype == DType::kI1) return false;
+  if ((!IsFloat(dtype) && SizeOf(dtype) > 2) || dtype == DType::kI1) return -1;
   const int64_t bytes = type.getNumElements() * SizeOf(dtype);
-  if (bytes < kLeast) return false;
-  if (auto elements = llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValue()))
-    return !elements.isSplat() && static_cast<int64_t>(elements.getRawData().size()) == bytes;
+  if (auto elements = llvm::dyn_cast<mlir::DenseElementsAttr>(constant.getValue())) {
+    const bool whole = static_cast<int64_t>(elements.getRawData().size()) == bytes;
+    return whole && !elements.isSplat() ? bytes : -1;
+  }
   const auto resource = llvm::dyn_cast<mlir::DenseResourceElementsAttr>(constant.getValue());
-  return resource && static_cast<int64_t>(BytesOf(resource).size()) == bytes;
+  return resource && static_cast<int64_t>(BytesOf(resource).size()) == bytes ? bytes : -1;
 }
+
+}  // namespace
+
+int64_t LeastDetached(mlir::func::FuncOp function) {
+  constexpr int64_t kLarge = int64_t{64} << 10, kLeast = 64;
+  const auto found = function.walk([](mlir::arith::ConstantOp op) {
+    return DetachableBytes(op) >= kLarge ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+  });
+  return found.wasInterrupted() ? kLeast : std::numeric_limits<int64_t>::max();
+}
+
+bool IsDetached(mlir::Operation* op, int64_t least) { return DetachableBytes(op) >= least; }
 
 int64_t AppendLargeConstant(mlir::arith::ConstantOp op, int file) {
   llvm::ArrayRef<char> bytes;
@@ -67,7 +80,7 @@ mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values
   if (!ShapeOf(op.getType(), &shape, &why)) return values.Refuse(op, why);
   const DType dtype = ElementOf(op.getResult());
   std::string bytes;
-  if (values.detaches_large && IsLargeConstant(op)) {
+  if (IsDetached(op, values.least_detached)) {
     const std::string name = values.UniqueName("constant");
     values.SetBuffer(op.getResult(), values.builder().Constant(name, dtype, Extents(shape)));
     values.detached.emplace_back(name, op);

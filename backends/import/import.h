@@ -21,8 +21,8 @@
 // - An argmax keeps the file's rules for ties and NaN, and its index may be any function of the loops
 //   (backends/import/arg_blocks.h). If the index is read from a tensor and NaN wins, the index is assumed to
 //   grow.
-// - With ImportOptions::large_constants, constants of at least 64 KiB are parameters without bytes. Those of 32-bit and
-//   64-bit integers are not, since their values may be indices or sizes.
+// - With ImportOptions::large_constants, constants are parameters without bytes if one of them has 64 KiB, except those
+//   below 64 bytes. Those of 32-bit and 64-bit integers are not, since their values may be indices or sizes.
 //
 // Text may start with a byte-order mark. MLIR bytecode is accepted too. Files in other formats (ONNX, TFLite,
 // safetensors, ...) give an error that names the format and how to convert it (backends/import/file_kind.h).

@@ -38,8 +38,8 @@ llvm::SetVector<mlir::Value> Uses(mlir::Operation* op) {
 
 class Outliner {
  public:
-  Outliner(mlir::func::FuncOp function, bool passes_large)
-      : function_(function), block_(function.getBody().front()), passes_large_(passes_large) {}
+  Outliner(mlir::func::FuncOp function, int64_t least_detached)
+      : function_(function), block_(function.getBody().front()), least_detached_(least_detached) {}
 
   void Run(llvm::ArrayRef<RefusedOp> refused) {
     for (const RefusedOp& op : refused) {
@@ -58,7 +58,7 @@ class Outliner {
   // Operations that each cut has a copy of.
   bool IsCopied(mlir::Operation* op) const {
     if (op == nullptr || op->getBlock() != &block_ || region_.contains(op) || !mlir::isMemoryEffectFree(op) ||
-        (passes_large_ && IsLargeConstant(op)))
+        IsDetached(op, least_detached_))
       return false;
     if (op->hasTrait<mlir::OpTrait::ConstantLike>() || llvm::isa<mlir::tensor::EmptyOp>(op)) return true;
     if (llvm::isa<mlir::linalg::GenericOp>(op))  // a fill
@@ -249,7 +249,7 @@ class Outliner {
 
   mlir::func::FuncOp function_;
   mlir::Block& block_;
-  const bool passes_large_;
+  const int64_t least_detached_;
   llvm::DenseMap<mlir::Operation*, size_t> region_;
   llvm::DenseMap<mlir::Operation*, Refusal> why_;
   std::vector<OpSet> regions_;
@@ -258,8 +258,8 @@ class Outliner {
 
 }  // namespace
 
-void OutlineForeign(mlir::func::FuncOp function, llvm::ArrayRef<RefusedOp> refused, bool passes_large) {
-  Outliner(function, passes_large).Run(refused);
+void OutlineForeign(mlir::func::FuncOp function, llvm::ArrayRef<RefusedOp> refused, int64_t least_detached) {
+  Outliner(function, least_detached).Run(refused);
 }
 
 }  // namespace kiln

@@ -27,8 +27,8 @@ struct RefusedOp {
   Refusal why;
 };
 
-// Cuts out these operations of the function's only block. Operations may change places. `passes_large`: large constants
-// (backends/import/constants.h) are operands and not copied.
-void OutlineForeign(mlir::func::FuncOp function, llvm::ArrayRef<RefusedOp> refused, bool passes_large);
+// Cuts out these operations of the function's only block. Operations may change places. Constants of at least
+// `least_detached` bytes (backends/import/constants.h) are operands and not copied.
+void OutlineForeign(mlir::func::FuncOp function, llvm::ArrayRef<RefusedOp> refused, int64_t least_detached);
 
 }  // namespace kiln

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "backends/import/constants.h"
@@ -35,7 +36,7 @@ class Translator {
  public:
   Translator(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options)
       : function_(function), options_(options), b_(name), values_(b_, refusal_) {
-    values_.detaches_large = options.large_constants >= 0;
+    if (options.large_constants >= 0) values_.least_detached = LeastDetached(function);
   }
 
   absl::StatusOr<Imported> Run() {
@@ -217,11 +218,13 @@ class Translator {
 
 absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_view name,
                                    const ImportOptions& options) {
+  const int64_t least_detached =
+      options.large_constants >= 0 ? LeastDetached(function) : std::numeric_limits<int64_t>::max();
   // What is cut out may leave something to cut: a tensor of a computed scalar, say.
   for (int round = 0; options.allow_boundaries && round < kMaxRounds; ++round) {
     const std::vector<RefusedOp> refused = Translator(function, name, options).RefusedOps();
     if (refused.empty()) break;
-    OutlineForeign(function, refused, options.large_constants >= 0);
+    OutlineForeign(function, refused, least_detached);
   }
   return Translator(function, name, options).Run();
 }

@@ -1,6 +1,7 @@
 // Represents the values of a function by buffers, without a copy if possible.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -91,8 +92,8 @@ class Values {
   std::string UniqueName(const std::string& wanted);
   Id Temporary(const std::string& block, mlir::Value tensor);
 
-  // Whether large constants become parameters (backends/import/constants.h); their names, in order.
-  bool detaches_large = false;
+  // The bytes from which on constants become parameters (backends/import/constants.h); their names, in order.
+  int64_t least_detached = std::numeric_limits<int64_t>::max();
   std::vector<std::pair<std::string, mlir::arith::ConstantOp>> detached;
 
  private:

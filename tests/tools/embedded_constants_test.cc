@@ -18,10 +18,10 @@ constexpr int kRows = 128, kColumns = 160;
 
 float Element(int number) { return static_cast<float>(number % 7 - 3); }
 
-// dense<..> with Element(0), Element(1), ..: 80 KiB.
-std::string Dense() {
+// dense<..> with Element(first), Element(first + 1), ..: by default 80 KiB.
+std::string Dense(int count = kRows * kColumns, int first = 0) {
   std::string bytes;
-  for (int n = 0; n < kRows * kColumns; ++n) {
+  for (int n = first; n < first + count; ++n) {
     const float value = Element(n);
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
@@ -130,6 +130,53 @@ TEST(EmbeddedConstants, AreReadByForeignCalls) {
   EXPECT_EQ(built.json()["tasks"].back()["schedule"], "foreign");
   EXPECT_LT(built.json()["accuracy"]["error"], 1e-5);
   EXPECT_LT(std::filesystem::file_size(folder / "out/net.so"), 80 << 10);
+}
+
+// Two layers with WIDTH columns, each with weights and a bias of its own.
+std::string Layers(int width) {
+  std::string text = R"(
+func.func @net(%y0: tensor<2xWIDTHxf32>) -> tensor<2xWIDTHxf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<2xWIDTHxf32>
+  %i = linalg.fill ins(%z : f32) outs(%e : tensor<2xWIDTHxf32>) -> tensor<2xWIDTHxf32>)";
+  for (const int n : {1, 2}) {
+    absl::StrAppend(&text, absl::StrReplaceAll(R"(
+  %wTO = arith.constant WEIGHTS : tensor<WIDTHxWIDTHxf32>
+  %bTO = arith.constant BIAS : tensor<WIDTHxf32>
+  %hTO = linalg.matmul ins(%yFROM, %wTO : tensor<2xWIDTHxf32>, tensor<WIDTHxWIDTHxf32>)
+      outs(%i : tensor<2xWIDTHxf32>) -> tensor<2xWIDTHxf32>
+  %yTO = linalg.generic {indexing_maps = [affine_map<(r, c) -> (r, c)>, affine_map<(r, c) -> (c)>,
+      affine_map<(r, c) -> (r, c)>], iterator_types = ["parallel", "parallel"]}
+      ins(%hTO, %bTO : tensor<2xWIDTHxf32>, tensor<WIDTHxf32>) outs(%e : tensor<2xWIDTHxf32>) {
+  ^bb0(%h: f32, %b: f32, %o: f32):
+    %s = arith.addf %h, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<2xWIDTHxf32>)",
+                                               {{"FROM", absl::StrCat(n - 1)},
+                                                {"TO", absl::StrCat(n)},
+                                                {"WEIGHTS", Dense(width * width, n)},
+                                                {"BIAS", Dense(width, n)}}));
+  }
+  absl::StrAppend(&text, "\n  return %y2 : tensor<2xWIDTHxf32>\n}\n");
+  return absl::StrReplaceAll(text, {{"WIDTH", absl::StrCat(width)}});
+}
+
+TEST(EmbeddedConstants, SmallOnesAreWeightsBesideLargeOnesSoThatEqualLayersAreOneTask) {
+  const TemporaryFolder folder;
+  const Ran built = RunKiln({"build", folder.Write("net.mlir", Layers(128)), "-o", folder / "out", "--db",
+                             folder / "none.db", "--check", "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_EQ(built.json()["tasks"].size(), 1);
+  EXPECT_EQ(built.json()["calls"], 2);
+  EXPECT_LT(built.json()["accuracy"]["error"], 1e-5);
+}
+
+TEST(EmbeddedConstants, SmallOnesAloneStayInTheLibrary) {
+  const TemporaryFolder folder;
+  const Ran built = RunKiln(
+      {"build", folder.Write("net.mlir", Layers(16)), "-o", folder / "out", "--db", folder / "none.db"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_THAT(built.out, Not(HasSubstr(".weights")));
 }
 
 // One task is no model: its kernel holds its constants.

@@ -1,7 +1,5 @@
 #include "backends/runner/stress_data.h"
 
-#include <cstring>
-
 #include "backends/runner/data.h"
 
 namespace kiln {
@@ -15,7 +13,7 @@ bool StressData::Fills(const KernelParam& param) {
   return param.role == KernelParam::kInput && param.data.empty() && IsFloatDType(param.dtype);
 }
 
-void StressData::Fill(int position, const KernelParam& param, int set, double scale, GuardedBuffer* buffer) {
+const char* StressData::Data(int position, const KernelParam& param, int set, double scale) {
   const int64_t bytes = DTypeBytes(param.dtype);
   std::string& drawn = drawn_[{position, param.dtype, param.elements, scale}];
   if (drawn.empty()) {
@@ -23,9 +21,7 @@ void StressData::Fill(int position, const KernelParam& param, int set, double sc
     drawn.resize(static_cast<size_t>(elements * bytes));
     FillStress(seed_, position, param.dtype, scale, elements, drawn.data());
   }
-  buffer->Unprotect();
-  std::memcpy(buffer->data(), drawn.data() + set * kStep * bytes, static_cast<size_t>(buffer->bytes()));
-  buffer->Protect();
+  return drawn.data() + set * kStep * bytes;
 }
 
 }  // namespace kiln

@@ -2,6 +2,7 @@
 // step further, so that the largest numbers are at other places in rows.
 #pragma once
 
+#include <cstring>
 #include <map>
 #include <string>
 #include <tuple>
@@ -17,9 +18,15 @@ class StressData {
 
   // True if the parameter gets stress inputs: a float input without given values.
   static bool Fills(const KernelParam& param);
-  // Fills the buffer with the stress inputs of set number `set`, times `scale`, for the parameter at
-  // `position`. The buffer is write-protected before and after.
-  void Fill(int position, const KernelParam& param, int set, double scale, GuardedBuffer* buffer);
+  // The stress inputs of set number `set`, times `scale`, for the parameter at `position`. They stay until the object is
+  // gone.
+  const char* Data(int position, const KernelParam& param, int set, double scale);
+  // Fills a buffer with them, which is write-protected before and after.
+  void Fill(int position, const KernelParam& param, int set, double scale, GuardedBuffer* buffer) {
+    buffer->Unprotect();
+    std::memcpy(buffer->data(), Data(position, param, set, scale), static_cast<size_t>(buffer->bytes()));
+    buffer->Protect();
+  }
 
  private:
   const uint64_t seed_;

@@ -63,6 +63,10 @@ KERNEL(before, TWICE y[-1] = 0;)
 KERNEL(input, TWICE x[3] = 1;)
 KERNEL(wrong, TWICE y[5] = 3;)
 KERNEL(lazy, y[0] = 2 * x[0];)
+KERNEL(reads, TWICE y[5] = 2 * x[5] + 0 * x[64];)
+KERNEL(seldom, static int runs; TWICE y[7] += ++runs % 5 == 0;)
+KERNEL(once, static int runs; TWICE y[5] += runs++ == 0 ? 0 : 3;)
+KERNEL(infinite, for (int i = 0; i < 64; ++i) y[i] = x[i] > 1 || x[i] < -1 ? 1 / 0.0f : 2 * x[i];)
 )";
 
 class GpuRunner : public testing::Test {
@@ -131,6 +135,62 @@ TEST_F(GpuRunner, ChecksWhatKernelsWrote) {
   EXPECT_TRUE(absl::StartsWith(StatusOf(Twice("lazy")), "wrong_result: parameter 1, element 5: "));
 }
 
+// Guards are NaN, so that the value of an element beside x shows.
+TEST_F(GpuRunner, FindsReadsBesideABuffer) {
+  EXPECT_EQ(StatusOf(Twice("reads")).substr(0, 43), "wrong_result: parameter 1, element 5: nan i");
+}
+
+TEST_F(GpuRunner, RunsAgainWithOtherInputs) {
+  RunRequest request = Twice("seldom");
+  EXPECT_EQ(StatusOf(request), "ok");  // the first run is right
+  request.kernel.fields.push_back({kRepeatedRunsField, "9"});
+  EXPECT_EQ(
+      StatusOf(request),
+      "wrong_result: parameter 1, elements 0 to 63: two runs with equal inputs wrote different values, as "
+      "with a race");
+  request = Twice("good");
+  request.kernel.fields.push_back({kRepeatedRunsField, "9"});
+  EXPECT_EQ(StatusOf(request), "ok");
+}
+
+TEST_F(GpuRunner, ComparesAgainAfterTheTiming) {
+  EXPECT_EQ(StatusOf(Twice("once")), "ok");
+  const std::string status = StatusOf(Twice("once", 2));
+  EXPECT_TRUE(absl::StartsWith(status, "wrong_result: parameter 1, element 5: ")) << status;
+  EXPECT_TRUE(absl::EndsWith(status, ", after the timing")) << status;
+}
+
+// Inputs of stress sets are up to 1e19 apart; what is finite must stay so.
+TEST_F(GpuRunner, RunsWithInputsThatLieFarApart) {
+  RunRequest request = Twice("infinite");
+  EXPECT_EQ(StatusOf(request), "ok");
+  request.stress = {.sets = 2, .reference = folder_ + "/finite"};
+  std::ofstream(request.stress.reference, std::ios::binary) << std::string(2 * 64 * sizeof(float), '\0');
+  const std::string status = StatusOf(request);
+  EXPECT_TRUE(absl::StartsWith(status, "wrong_result: parameter 1, element ")) << status;
+  EXPECT_TRUE(absl::EndsWith(status, "inf instead of 0, with inputs that lie far apart")) << status;
+  // NaN: of the untransformed program these are not finite either.
+  std::ofstream(request.stress.reference, std::ios::binary) << std::string(2 * 64 * sizeof(float), '\xff');
+  EXPECT_EQ(StatusOf(request), "ok");
+}
+
+TEST_F(GpuRunner, ComparesTheOccupancy) {
+  RunRequest request = Twice("good");
+  request.kernel.fields.push_back({kBlocksPerSmField, "32"});
+  EXPECT_EQ(StatusOf(request), "ok");
+  request.kernel.fields.back().bytes = "8";
+  EXPECT_EQ(StatusOf(request), "wrong_result: an SM holds 32 blocks of good, not 8");
+}
+
+TEST_F(GpuRunner, SaysThatHeatSlowsTheGpuDown) {
+  EXPECT_TRUE(pool_->Submit(Twice("good", 3)).get().quiet);
+  setenv("KILN_FAKE_SLOWED", "0x40", 1);
+  auto pool = RunnerPool::Start({.runner_path = kRunner});
+  unsetenv("KILN_FAKE_SLOWED");
+  ASSERT_TRUE(pool.ok()) << pool.status();
+  EXPECT_FALSE((*pool)->Submit(Twice("good", 3)).get().quiet);
+}
+
 TEST_F(GpuRunner, RefusesWhatIsNoRequestForAGpu) {
   RunRequest request = Twice("good");
   request.kernel.fields.clear();
@@ -193,6 +253,7 @@ TEST_F(GpuRunner, MeasuresABundleAlone) {
   EXPECT_EQ(lines[1]["name"], "good");
   EXPECT_EQ(lines[1]["status"], "ok");
   EXPECT_EQ(lines[1]["samples"].size(), 3);
+  EXPECT_EQ(lines[1]["state"]["clock_mhz"], 990);
   EXPECT_EQ(lines[2]["status"], "timed_out");
   EXPECT_EQ(lines[3]["status"], "ok");
   EXPECT_EQ(lines[4]["status"], "load_failed");

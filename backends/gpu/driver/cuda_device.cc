@@ -14,6 +14,8 @@ namespace {
 enum Status : int {
   kInvalidValue = 1,
   kOutOfMemory = 2,
+  kStubLibrary = 34,  // a library to link with, in the place of the driver
+  kNoDevice = 100,
   kInvalidImage = 200,
   kNoBinary = 209,
   kNotFound = 500,
@@ -95,7 +97,10 @@ struct CudaDevice::Functions {
 std::string CudaDevice::Open() {
   static Functions functions;
   void* const library = dlopen("libcuda.so.1", RTLD_NOW);
-  if (library == nullptr) return std::string("no driver of NVIDIA: ") + dlerror();
+  if (library == nullptr) {
+    absent_ = true;
+    return std::string("no driver of NVIDIA: ") + dlerror();
+  }
   if (const char* const missing = functions.Find(library))
     return std::string("the driver has no ") + missing + "; it is older than CUDA 12.0";
   functions_ = &functions;
@@ -103,6 +108,7 @@ std::string CudaDevice::Open() {
   if (Keep("cuInit", functions.init(0)) && Keep("cuDeviceGet", functions.device(&device_, 0)) &&
       Keep("cuDevicePrimaryCtxRetain", functions.retain(&context, device_)))
     Keep("cuCtxSetCurrent", functions.current(context));
+  absent_ = status_ == kNoDevice || status_ == kStubLibrary;
   for (void*& event : events_) ok() && Keep("cuEventCreate", functions.create_event(&event, 0));
   return ok() ? FillMachine() : error_;
 }

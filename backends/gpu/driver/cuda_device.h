@@ -40,6 +40,8 @@ class CudaDevice {
  public:
   // Opens the driver and its first device: libcuda.so.1. Returns why that fails, or nothing.
   std::string Open();
+  // True if Open failed since there is no driver or no device, and nothing is wrong with them.
+  bool absent() const { return absent_; }
   const CudaMachine& machine() const { return machine_; }
 
   uint64_t Allocate(int64_t bytes);
@@ -80,6 +82,7 @@ class CudaDevice {
   CudaMachine machine_;
   int device_ = 0;
   void* events_[2] = {};
+  bool absent_ = false;
   int status_ = 0;
   std::string error_;
 };

@@ -1,13 +1,12 @@
 // A kernel of a RunRequest (backends/runner/runner.h) on a GPU. Its KernelObject has a cubin in the place of the shared
 // object, and its list of launches as the field kLaunchListField (backends/runner/launch.h).
-//
-// Buffers lie between guards, which hold a pattern that nothing computes.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "backends/gpu/driver/cuda_buffers.h"
 #include "backends/gpu/driver/cuda_device.h"
 #include "backends/runner/launch.h"
 #include "backends/runner/runner.h"
@@ -21,34 +20,6 @@ struct GpuFailure {
   bool ok() const { return status == RunStatus::kOk; }
 };
 
-// The buffers of a kernel's parameters, then of its workspace, on the GPU.
-class CudaBuffers {
- public:
-  CudaBuffers(CudaDevice& gpu, const std::vector<KernelParam>& params, int64_t workspace_bytes);
-  ~CudaBuffers();
-  CudaBuffers(const CudaBuffers&) = delete;
-  CudaBuffers& operator=(const CudaBuffers&) = delete;
-
-  // Fills inputs with their data, and what kernels write with a pattern.
-  void Fill(uint64_t seed);
-  void FillLike(const CudaBuffers& other);  // of the same parameters
-  uint64_t address(size_t number) const { return addresses_[number]; }
-  std::string Download(size_t number) const;
-  // Which buffer the kernel wrote beside, or which input it changed; "" if none.
-  std::string Violation(uint64_t seed) const;
-  int64_t bytes() const { return bytes_; }
-
- private:
-  int64_t BytesOf(size_t number) const;
-  std::string DataOf(size_t number, uint64_t seed) const;
-
-  CudaDevice& gpu_;
-  const std::vector<KernelParam>& params_;
-  const int64_t workspace_bytes_;
-  int64_t bytes_ = 0;
-  std::vector<uint64_t> blocks_, addresses_;
-};
-
 class CudaKernel {
  public:
   // Loads the kernel. `object` must live as long.
@@ -60,10 +31,13 @@ class CudaKernel {
   const GpuFailure& failure() const { return failure_; }
   const LaunchList& launches() const { return list_; }
   const std::vector<KernelParam>& params() const { return object_.params; }
+  // How often more it is to run with inputs of other seeds (kRepeatedRunsField in wanted_elements.h).
+  int repeated_runs() const { return repeated_runs_; }
   // Puts the launches of a phase on the stream.
   void Run(const CudaBuffers& buffers, bool prepare) const;
-  // The most blocks of each launch that an SM holds.
-  std::vector<int> BlocksPerSm() const;
+  // The first launch of which an SM holds another number of blocks than the field kBlocksPerSmField says, in words; ""
+  // if there is none.
+  std::string OtherOccupancy() const;
 
  private:
   std::string Problem();
@@ -71,6 +45,8 @@ class CudaKernel {
   CudaDevice& gpu_;
   const KernelObject& object_;
   LaunchList list_;
+  int repeated_runs_ = 0;
+  std::vector<int> blocks_per_sm_;  // wanted, of each launch; empty: not compared
   void* library_ = nullptr;
   std::vector<void*> kernels_;  // of the launches
   GpuFailure failure_;

@@ -67,7 +67,7 @@ TimedCudaKernel::TimedCudaKernel(CudaDevice& gpu, const CudaKernel& kernel, uint
   do {
     copies_.push_back(std::make_unique<CudaBuffers>(gpu, kernel.params(), kernel.launches().workspace_bytes));
     if (copies_.size() == 1) {
-      copies_[0]->Fill(seed);
+      copies_[0]->Fill({.seed = seed});
       kernel.Run(*copies_[0], true);
     } else {
       copies_.back()->FillLike(*copies_[0]);
@@ -95,7 +95,8 @@ int TimedCudaKernel::RunsOfASample() {
 }
 
 CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKernel>>& kernels,
-                    const CudaKernel* reference, const RunRequest& request) {
+                    const CudaKernel* reference, const RunRequest& request,
+                    const std::function<void(size_t, const CudaBuffers&)>& check) {
   const TimingPolicy& policy = request.timing;
   const int64_t least = kCaches * gpu.machine().l2_bytes, most = request.limits.bytes;
   std::vector<TimedCudaKernel> timed;
@@ -123,6 +124,7 @@ CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKerne
       break;
   }
   if (beside) times.reference_after = TimeReference(*beside);
+  for (size_t i = 0; i < timed.size() && gpu.ok(); ++i) check(i, timed[i].first());
   if (beside && request.reference_kernel->seconds > 0)
     times.slowdown =
         std::max(times.reference_before, times.reference_after) / request.reference_kernel->seconds;

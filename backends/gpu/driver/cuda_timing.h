@@ -1,6 +1,7 @@
 // Times kernels on a GPU in turns, as run_on_gpu.h says. Private to backends/gpu/driver.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -16,6 +17,8 @@ class TimedCudaKernel {
   TimedCudaKernel(CudaDevice& gpu, const CudaKernel& kernel, uint64_t seed, int64_t least_bytes,
                   int64_t most_bytes);
 
+  // The buffers of the first run, and of each that uses them again.
+  const CudaBuffers& first() const { return *copies_[0]; }
   // The seconds of one run, from `runs` in a row.
   double Sample(int runs);
   // The number of runs that take about as long as a sample should.
@@ -35,8 +38,9 @@ struct CudaTimes {
   bool lower_bound = false;
 };
 
-// `reference` may be null. A failure of the GPU ends it.
+// `reference` may be null. A failure of the GPU ends it. `check` gets the number and the buffers of each kernel in the end.
 CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKernel>>& kernels,
-                    const CudaKernel* reference, const RunRequest& request);
+                    const CudaKernel* reference, const RunRequest& request,
+                    const std::function<void(size_t kernel, const CudaBuffers& buffers)>& check);
 
 }  // namespace kiln

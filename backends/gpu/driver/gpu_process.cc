@@ -20,11 +20,15 @@ namespace {
 
 constexpr double kStartSeconds = 60;  // to open the driver
 
+constexpr char kAbsent[] = "absent";  // in the place of the machine
+
 // The child: answers requests until the socket is closed or the GPU had a fault.
 [[noreturn]] void Serve(int socket) {
   CudaDevice gpu;
   const std::string problem = gpu.Open();
-  bool open = WriteFrame(socket, problem) && WriteFrame(socket, gpu.machine().Json());
+  bool open = WriteFrame(socket, problem) && WriteFrame(socket, problem.empty() ? gpu.machine().Json()
+                                                                : gpu.absent()  ? kAbsent
+                                                                                : "");
   std::string bytes;
   while (open && problem.empty() && ReadFrame(socket, -1, kNoDeadline, &bytes) == FrameStatus::kOk) {
     RunRequest request;
@@ -62,8 +66,16 @@ std::string GpuProcess::Start() {
   if (ReadFrame(socket_, -1, deadline, &problem) != FrameStatus::kOk ||
       ReadFrame(socket_, -1, deadline, &machine_) != FrameStatus::kOk)
     problem = "the driver does not start";
+  absent_ = !problem.empty() && machine_ == kAbsent;
   if (!problem.empty()) Stop();
   return problem;
+}
+
+GpuState GpuProcess::StateNow() {
+  constexpr char kUuid[] = "\"uuid\": \"";
+  const size_t at = machine_.find(kUuid);
+  if (!watch_ && at != std::string::npos) watch_.emplace(machine_.substr(at + sizeof kUuid - 1, 32));
+  return watch_ ? watch_->Now() : GpuState();
 }
 
 void GpuProcess::Stop() {
@@ -84,6 +96,7 @@ RunResult GpuProcess::Run(const std::string& request, double seconds) {
   RunResult result;
   if (status == FrameStatus::kOk && Decode(answer, &result)) {
     if (result.status == RunStatus::kCrashed) Stop();
+    result.quiet = result.quiet && !StateNow().hot;
     return result;
   }
   if (status == FrameStatus::kTimedOut) {

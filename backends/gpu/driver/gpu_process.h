@@ -5,13 +5,17 @@
 //   if (std::string problem = gpu.Start(); !problem.empty()) ...
 //   RunResult result = gpu.Run(request, seconds);
 //
+// After each run the clocks are looked at: if the GPU is slowed down by heat or by its board, samples are not quiet.
+//
 // One thread, which must be the only one of the process.
 #pragma once
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 
+#include "backends/gpu/driver/gpu_watch.h"
 #include "backends/runner/runner.h"
 
 namespace kiln {
@@ -25,6 +29,8 @@ class GpuProcess {
 
   // Starts the child, if none runs. Returns why there is no GPU, or nothing.
   std::string Start();
+  // True if Start failed since there is no driver or no GPU.
+  bool absent() const { return absent_; }
   // The GPU as a JSON object, once a child has run.
   const std::string& machine() const { return machine_; }
 
@@ -32,6 +38,8 @@ class GpuProcess {
   // the child ended or the GPU had a fault; the next call starts another child.
   RunResult Run(const std::string& request, double seconds);
   int starts() const { return starts_; }
+  // The clocks now. The watch needs the GPU's name, so a child must have run.
+  GpuState StateNow();
 
  private:
   void Stop();
@@ -39,7 +47,9 @@ class GpuProcess {
   pid_t child_ = 0;
   int socket_ = -1;
   int starts_ = 0;
+  bool absent_ = false;
   std::string machine_;
+  std::optional<GpuWatch> watch_;
 };
 
 }  // namespace kiln

@@ -1,6 +1,6 @@
 // kiln-gpu-runner: runs kernels on the GPU of this machine. It needs libc and NVIDIA's driver alone.
 //
-//   kiln-gpu-runner --machine                        prints what the GPU is, as JSON
+//   kiln-gpu-runner --machine                        prints what the GPU is, as JSON; exits with 3 if there is none
 //   kiln-gpu-runner --bundle DIR [--seconds N]       measures a bundle (run_bundle.h); prints JSON lines
 //
 // Kiln starts it as a worker (backends/workers/worker_main.h); it answers as kiln-runner does.
@@ -33,10 +33,13 @@ int ServeRequests(const kiln::WorkerStart& start) {
   return 0;
 }
 
-int Report(const std::string& problem) {
+constexpr int kNoGpu = 3;
+
+// Returns the exit status.
+int Report(const std::string& problem, int failed = 1) {
   if (problem.empty()) return 0;
   fprintf(stderr, "kiln-gpu-runner: %s\n", problem.c_str());
-  return 1;
+  return failed;
 }
 
 }  // namespace
@@ -47,8 +50,10 @@ int main(int count, char** arguments) {
   if (first == "--machine" && count == 2) {
     kiln::GpuProcess gpu;
     const std::string problem = gpu.Start();
-    if (problem.empty()) printf("%s\n", gpu.machine().c_str());
-    return Report(problem);
+    if (problem.empty())  // the machine is an object, to which its state is added
+      printf("%s, \"now\": %s}\n", gpu.machine().substr(0, gpu.machine().size() - 1).c_str(),
+             gpu.StateNow().Json().c_str());
+    return Report(problem, gpu.absent() ? kNoGpu : 1);
   }
   if (first == "--bundle" && (count == 3 || (count == 5 && strcmp(arguments[3], "--seconds") == 0)))
     return Report(kiln::RunBundle(arguments[2], count == 5 ? atof(arguments[4]) : 1e6, stdout));

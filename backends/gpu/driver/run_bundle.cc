@@ -74,7 +74,8 @@ std::string RunBundle(const std::string& folder, double seconds, FILE* out) {
     }
     ++run;
     const RunResult result = RunFile(gpu, absl::StrCat(folder, "/", file));
-    Write(out, absl::StrCat(object.substr(0, object.size() - 1), ResultText(result), "}"));
+    Write(out, absl::StrCat(object.substr(0, object.size() - 1), ResultText(result),
+                            ", \"state\": ", gpu.StateNow().Json(), "}"));
   }
   Write(out, absl::StrCat("{\"item\": \"end\", \"run\": ", run, ", \"left_out\": ", left_out,
                           ", \"starts\": ", gpu.starts(), "}"));

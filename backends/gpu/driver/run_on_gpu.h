@@ -4,7 +4,9 @@
 //   RunResult result = RunOnGpu(gpu, request);
 //
 // Checks. Each kernel runs once on buffers between guards, with outputs that hold a pattern. Guards and inputs must be
-// as before, and outputs those of RunRequest::reference or of the field kWantedElementsField (wanted_elements.h).
+// as before, and outputs those of RunRequest::reference or of the field kWantedElementsField (wanted_elements.h). A
+// kernel with the field kRepeatedRunsField runs more often, with other inputs. Outputs are compared again after the
+// timing, and stress inputs (RunRequest::stress) come last.
 //
 // Times. A sample is the time between two events, divided by the number of runs between them: as many as take
 // kSampleSeconds. Runs use copies of the buffers in turn, which together are three times the second cache. The
@@ -12,8 +14,8 @@
 // ReferenceKernel::seconds is RunResult::slowdown. Samples are not divided by it. They are quiet if it is at most 1.1.
 // Of TimingPolicy, warmups, runs, stop_rules, enough_seconds, target_error, max_samples and max_seconds are used.
 //
-// Errors: RunStatus::kCrashed after a fault on the GPU, after which the process must end (CudaDevice::sticky). Stress
-// inputs and profiles are refused. One thread.
+// Errors: RunStatus::kCrashed after a fault on the GPU, after which the process must end (CudaDevice::sticky). Profiles and
+// files of stress inputs to write are refused. One thread.
 #pragma once
 
 #include "backends/gpu/driver/cuda_device.h"

@@ -5,6 +5,8 @@
 //            (backends/gpu/emulate.h); HASH is HashOfImage
 //   a shared object of this machine with the same functions K_launch and K_arguments, such as one that C made
 //
+// $KILN_FAKE_CUDA_INIT is what cuInit returns, and $KILN_FAKE_CUDA_SM the architecture; they are 0 and 90 unless set.
+//
 // It checks what it is called with, and writes each call to the file $KILN_FAKE_CUDA_LOG, if that is set. As with the
 // real one, the next call that waits reports a fault of a kernel, and so does each call after it.
 #include <dlfcn.h>
@@ -33,6 +35,7 @@ enum Result : int {
   kInvalidValue = 1,
   kOutOfMemory = 2,
   kNotInitialized = 3,
+  kNoDevice = 100,
   kInvalidDevice = 101,
   kInvalidImage = 200,
   kInvalidContext = 201,
@@ -159,6 +162,7 @@ KILN_CUDA cuInit(unsigned flags) {
     if (const char* const path = getenv("KILN_FAKE_CUDA_LOG")) gpu.log = fopen(path, "a");
     ShowEmulator();
   }
+  if (const char* const status = getenv("KILN_FAKE_CUDA_INIT")) return atoi(status);
   gpu.initialized = true;
   return flags == 0 ? kOk : kInvalidValue;
 }
@@ -191,6 +195,9 @@ KILN_CUDA cuDeviceGetAttribute(int* value, int attribute, int device) {
   const auto found = values.find(attribute);
   if (found == values.end()) return kInvalidValue;
   *value = found->second;
+  const char* const sm = getenv("KILN_FAKE_CUDA_SM");
+  if (sm != nullptr && (attribute == 75 || attribute == 76))
+    *value = attribute == 75 ? atoi(sm) / 10 : atoi(sm) % 10;
   return device == 0 ? Ready(false) : kInvalidDevice;
 }
 
@@ -365,6 +372,7 @@ KILN_CUDA cuGetErrorString(int status, const char** text) {
       {kInvalidValue, "invalid argument"},
       {kOutOfMemory, "out of memory"},
       {kNotInitialized, "initialization error"},
+      {kNoDevice, "no CUDA-capable device is detected"},
       {kInvalidDevice, "invalid device ordinal"},
       {kInvalidImage, "device kernel image is invalid"},
       {kInvalidContext, "invalid device context"},

@@ -1,0 +1,38 @@
+// The clocks of a GPU and what slows it down, as NVIDIA's management library (libnvidia-ml.so.1) tells. The library is
+// opened when the program runs, and may be missing. It uses no context, so a fault on the GPU does not spoil it.
+//
+//   GpuWatch watch(uuid);
+//   const GpuState state = watch.Now();
+//   if (!state.slowed.empty()) ...
+//
+// One thread.
+#pragma once
+
+#include <string>
+
+namespace kiln {
+
+struct GpuState {
+  bool known = false;                     // false: all else is unset
+  int clock_mhz = 0, most_clock_mhz = 0;  // of the SMs, now and at most
+  int memory_clock_mhz = 0;
+  int celsius = 0;
+  int used_percent = 0;  // share of the last second, about, in which some kernel ran
+  std::string slowed;  // why clocks are below what they could be: "too hot", "power cap"; empty: nothing does
+  bool hot = false;    // slowed by heat or by the board, so that times are wrong
+
+  // A JSON object; "null" if nothing is known.
+  std::string Json() const;
+};
+
+class GpuWatch {
+ public:
+  // `uuid` is that of the driver, as 32 hexadecimal digits.
+  explicit GpuWatch(const std::string& uuid);
+  GpuState Now() const;
+
+ private:
+  void* device_ = nullptr;  // null: unknown
+};
+
+}  // namespace kiln

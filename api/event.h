@@ -23,7 +23,9 @@ namespace kiln::api {
 struct Started {
   std::string file{}, database{}, space{};
   std::string cpu{};            // this machine's CPU, or what ptxas calls the GPU
-  std::string target = "host";  // or the name of a GPU, whose results are static: estimated, not measured
+  std::string target = "host";  // or the name of a GPU
+  std::string gpu{};            // fingerprint of this machine's GPU, if it measures
+  std::string why_static{};     // why results are static: estimated, not measured; empty: they are measured
   int cores = 1;                // that the measured programs use
   int trials = 0;               // the budget of trials
   double seconds = 0;

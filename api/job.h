@@ -11,7 +11,7 @@
 //   "inputs" (a number, or names with commas)              what to tune
 //   "database", "workers"                                  where (api/session.h)
 //   "trials", "seconds", "seed"                            the budget
-//   "threads", "contract", "cold"                          how it is measured
+//   "target", "static", "threads", "contract", "cold"      how it is measured
 //   "without", names of policies                           what is switched off (docs/reference/policies.md)
 //   "space", "plugins" (a list)                            what is searched
 //   "strategy", "scheduler", "replay", "start", "until_roofline", "least_gain",

@@ -31,9 +31,11 @@ struct TuneSettings {
       1000;  // candidates to measure, for all tasks together; 0: none, which leaves default schedules
   double seconds = 0;  // no new round begins after this; 0: no limit
   uint64_t seed = 0;
-  // The machine to tune for: "host", or a GPU of TargetNames(), whose programs are compiled, estimated and emulated
-  // here, not run. Their times are cycles (TaskResult::cycles).
+  // The machine to tune for: "host", or a GPU of TargetNames(). If this machine has a GPU that runs kernels for it, they
+  // are measured there. Else, or if `is_static`, they are compiled, estimated and emulated here, and their times are
+  // cycles (TaskResult::cycles).
   std::string target = "host";
+  bool is_static = false;
   int threads = 1;  // cores for the measured programs, or for the search and its compilers for a GPU; 0: all
   bool contract = true, cold = false;
   // Whether programs are timed as within a model: inputs are in the caches, constants are not.
@@ -106,6 +108,7 @@ struct RacedWholes {
 
 struct TuneReport {
   std::string file{}, database{}, target{};
+  std::string gpu{};  // fingerprint of the GPU that measured; empty: none did
   bool interrupted = false;
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
   // One line for each useless module of the given space or of a plugin, with the reason.

@@ -43,6 +43,7 @@ std::string RunText(const TuneSettings& s, const Input& input) {
   options.Add("inputs", Quoted(absl::StrJoin(input.inputs, ",")), Quoted(""));
   options.Add("time", s.seconds, usual.seconds);
   options.Add("target", s.target, usual.target);
+  options.AddFlag("static", s.is_static);
   if (s.target == usual.target) options.Add("threads", s.threads, usual.threads);
   options.AddFlag("no-contract", !s.contract);
   options.AddFlag("cold", s.cold);

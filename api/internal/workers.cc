@@ -4,6 +4,7 @@
 
 #include "api/internal/store/open_store.h"
 #include "backends/runner/pool.h"
+#include "backends/workers/worker_process.h"
 
 namespace kiln::api {
 
@@ -13,11 +14,12 @@ std::string ObjectFolder(const std::string& database) {
 }
 
 absl::StatusOr<Workers> FindWorkers(const std::string& folder) {
-  if (!folder.empty()) return Workers{folder + "/kiln-builder", folder + "/kiln-runner"};
+  if (!folder.empty())
+    return Workers{folder + "/kiln-builder", folder + "/kiln-runner", folder + "/kiln-gpu-runner"};
   absl::StatusOr<std::string> builder = FindBuilder(), runner = FindRunner();
   if (!builder.ok()) return builder.status();
   if (!runner.ok()) return runner.status();
-  return Workers{*std::move(builder), *std::move(runner)};
+  return Workers{*std::move(builder), *std::move(runner), FindProgram("kiln-gpu-runner").value_or("")};
 }
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database,

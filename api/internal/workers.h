@@ -1,4 +1,4 @@
-// Finds the worker programs (kiln-builder, kiln-runner), starts builders, and names the folder of built
+// Finds the worker programs (kiln-builder, kiln-runner, kiln-gpu-runner), starts builders, and names the folder of built
 // objects.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace kiln::api {
 std::string ObjectFolder(const std::string& database);
 
 struct Workers {
-  std::string builder, runner;  // paths
+  std::string builder, runner, gpu_runner;  // paths; without programs for GPUs the last is empty
 };
 // Finds the workers in `folder`, or where FindBuilder and FindRunner look if it is empty.
 absl::StatusOr<Workers> FindWorkers(const std::string& folder);

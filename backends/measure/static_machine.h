@@ -11,8 +11,7 @@
 // A sample is cycles divided by the clock of the GPU, which is no time. The flag `static` says so, and the fingerprint
 // of the target, "static-1 sm_90a h100", belongs to no machine.
 //
-// Equal programs get equal results, in any order. The destructor leaves no process behind. Threads: one call at a
-// time; Interrupt from any.
+// Equal programs get equal results, in any order. Threads: as GpuMachine.
 #pragma once
 
 #include <memory>
@@ -20,47 +19,35 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "backends/builder/pool.h"
-#include "lang/target/target.h"
-#include "search/measure/measurer.h"
+#include "backends/measure/gpu_machine.h"
+#include "lang/analysis/loop_nest_summary.h"
+#include "search/features/gpu_roofline.h"
 
 namespace kiln {
 
-struct StaticMachineOptions {
-  bool contract = true;    // of the target
-  Policies policies = {};  // of the target
-  int builders = 1;        // programs that are compiled at a time
-  uint64_t data_seed = 1;
-  double emulation_seconds = 300;  // for all modes of a program, on a busy machine
-  double reference_seconds = 300;  // of the untransformed program
-  BuildLimits build_limits = {};
-  std::string object_folder = {};                   // as in CpuMeasurerOptions
-  std::string builder_path = {}, runner_path = {};  // empty: looks beside the running executable
-};
-
-class StaticMachine final : public Measurer {
+class StaticMachine final : public GpuMachine {
  public:
-  // Starts the workers. `gpu` is a target with a GPU. kNotFound without ptxas, with the places that were searched;
-  // kFailedPrecondition if a worker cannot be started.
-  static absl::StatusOr<StaticMachine> Start(Target gpu, const StaticMachineOptions& options = {});
-  StaticMachine(StaticMachine&&) noexcept;
-  ~StaticMachine() override;
+  // Starts the workers. `gpu` is a target with a GPU. Errors: as GpuMachine::StartWorkers.
+  static absl::StatusOr<std::unique_ptr<StaticMachine>> Start(Target gpu,
+                                                              const GpuMachineOptions& options = {});
 
-  const Target& target() const;  // with its fingerprint
-
-  void Announce(const MeasureRequest& request) override;
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
   bool RacesCheck() const override { return true; }
-  MeasurerSeconds Spent() const override;
-
-  void Interrupt();         // as that of CpuMeasurer
-  BuilderPool& builders();  // which may build other things between calls
+  MeasurerSeconds Spent() const override { return {.build = spent_}; }
 
  private:
-  class Impl;
-  explicit StaticMachine(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  StaticMachine(Target gpu, const GpuMachineOptions& options);
+  MeasureResult Estimate(const MeasureRequest& request, const BuildResult& built);
+  RunRequest EmulatedRun(const Program& scheduled, const BuildResult& built, const Reference& reference,
+                         const std::string& outputs) const;
+  void Judge(const RunResult& ran, const MeasureRequest& request, const std::string& outputs,
+             MeasureResult* result);
+  static std::vector<CompiledKernel> CompiledOf(const BuildResult& built);
+
+  GpuRoofline roofline_;
+  LoopNestSummary nests_;
+  double spent_ = 0;
 };
 
 }  // namespace kiln

@@ -1,58 +1,20 @@
 // Draws programs from the space of a GPU, bundles them, measures the bundle with the fake driver, and imports the
 // results. Also tests the measurer of GPUs.
 #include <gtest/gtest.h>
-#include <stdlib.h>
-
-#include <filesystem>
-#include <fstream>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/session.h"
-#include "backends/cpu/targets.h"
 #include "backends/measure/gpu_measurer.h"
-#include "backends/measure/kernel.h"
-#include "backends/measure/reference_kernel.h"
-#include "nlohmann/json.hpp"
+#include "backends/measure/this_gpu.h"
 #include "search/database/sqlite_store.h"
-#include "testing/compiled/hash_of_image.h"
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
-#include "tests/backends/workers.h"
+#include "tests/gpu/on_fake_gpu.h"
 #include "tests/support/product_mlir.h"
-#include "trace/replay.h"
-#include "trace/text.h"
 
 namespace kiln {
 namespace {
-
-using Json = nlohmann::json;
-
-class OnFakeGpu : public testing::Test {
- protected:
-  OnFakeGpu() {
-    setenv("LD_LIBRARY_PATH", KILN_BUILD_DIR "/tests/fake_cuda", 1);
-    setenv("KILN_FAKE_CUDA", folder_.c_str(), 1);
-  }
-
-  static std::string FreshFolder() {
-    std::string name = testing::TempDir() + "kiln-on-gpu-XXXXXX";
-    return mkdtemp(name.data());
-  }
-  // Writes what the fake driver runs in place of the program's cubin.
-  void StandIn(BuilderPool& builders, const Program& scheduled) const {
-    const BuildResult cubin = builders.Submit(GpuKernelBuild(target_, scheduled, BuildOutput::kCubin)).get();
-    const BuildResult emulated =
-        builders.Submit(GpuKernelBuild(target_, scheduled, BuildOutput::kEmulated)).get();
-    ASSERT_TRUE(cubin.ok() && emulated.ok()) << cubin.error << emulated.error;
-    std::ofstream(absl::StrCat(folder_, "/", HashOfImage(ImageAt(cubin.outputs[0].data())), ".so"),
-                  std::ios::binary)
-        << emulated.outputs[0];
-  }
-
-  const Target target_ = *NamedTarget("h100");
-  const std::string folder_ = FreshFolder();
-};
 
 TEST_F(OnFakeGpu, ABundleIsMeasuredAndImported) {
   const std::string database = folder_ + "/kiln.db", bundle = folder_ + "/bundle";
@@ -66,16 +28,7 @@ TEST_F(OnFakeGpu, ABundleIsMeasuredAndImported) {
   EXPECT_GE(report->tasks[0].drawn, 4);
 
   const auto builders = StartBuilders();
-  std::ifstream index(bundle + "/bundle.txt");
-  for (std::string line; std::getline(index, line);) {
-    const Json item = Json::parse(line.substr(line.find('\t') + 1));
-    if (item["item"] != "time") continue;
-    const auto trace = ParseTrace(item["trace"].get<std::string>());
-    ASSERT_TRUE(trace.ok()) << trace.status();
-    const auto replayed = Replay(*trace, session.tasks()[0].program, target_, {.snapshots = false});
-    ASSERT_TRUE(replayed.ok()) << replayed.status();
-    StandIn(*builders, replayed->program());
-  }
+  StandInForBundle(*builders, session.tasks()[0].program, bundle);
   const std::string results = folder_ + "/results.json";
   ASSERT_EQ(system(absl::StrCat(KILN_BUILD_DIR "/kiln-gpu-runner --bundle ", bundle, " >", results).c_str()),
             0);
@@ -93,8 +46,9 @@ TEST_F(OnFakeGpu, ABundleIsMeasuredAndImported) {
 }
 
 TEST_F(OnFakeGpu, TheMeasurerGoesOnAfterAFault) {
-  auto measurer = GpuMeasurer::Start(target_, {.reference_kernel = false, .race_samples = 3});
-  ASSERT_TRUE(measurer.ok()) << measurer.status();
+  auto started = GpuMeasurer::Start(target_, {.reference_kernel = false, .race_samples = 3});
+  ASSERT_TRUE(started.ok()) << started.status();
+  const auto measurer = *std::move(started);
   EXPECT_EQ(measurer->target().fingerprint, "Emulated GPU, sm_90, 4 SMs");
   const Program original = Matmul(32, 24, 16);
   const Program tiled = SimtMatmul(original).program();
@@ -137,9 +91,36 @@ TEST_F(OnFakeGpu, TheReferenceKernelOfGpusIsCompiled) {
 
 TEST(GpuMeasurers, SayThatThereIsNoGpu) {
   setenv("LD_LIBRARY_PATH", "", 1);
-  const auto none = GpuOfThisMachine();
+  const auto none = FindThisGpu();
   EXPECT_EQ(none.status().code(), absl::StatusCode::kNotFound);
-  EXPECT_TRUE(absl::StartsWith(none.status().message(), "no GPU: kiln-gpu-runner: ")) << none.status();
+  EXPECT_TRUE(absl::StartsWith(none.status().message(), "no driver of NVIDIA: ")) << none.status();
+}
+
+TEST_F(OnFakeGpu, ADriverThatFailsIsNoAbsentOne) {
+  const auto there = FindThisGpu();
+  ASSERT_TRUE(there.ok()) << there.status();
+  EXPECT_EQ(there->fingerprint, "Emulated GPU, sm_90, 4 SMs");
+  EXPECT_TRUE(there->Runs(*FindGpu("h200")));
+  EXPECT_FALSE(there->Runs(*FindGpu("a100")));
+  setenv("KILN_FAKE_CUDA_INIT", "100", 1);
+  EXPECT_EQ(FindThisGpu().status(),
+            absl::NotFoundError("cuInit: no CUDA-capable device is detected (CUresult 100)"));
+  setenv("KILN_FAKE_CUDA_INIT", "999", 1);
+  EXPECT_EQ(FindThisGpu().status(),
+            absl::FailedPreconditionError("NVIDIA's driver fails: cuInit: unknown error (CUresult 999)"));
+}
+
+// The untransformed program gets no time, so that its outputs are not there to compare with.
+TEST_F(OnFakeGpu, ChosenElementsAreComparedIfTheOriginalTakesTooLong) {
+  auto started =
+      GpuMeasurer::Start(target_, {.reference_seconds = 0, .reference_kernel = false, .race_samples = 3});
+  ASSERT_TRUE(started.ok()) << started.status();
+  const Program original = Matmul(32, 24, 16), tiled = SimtMatmul(original).program();
+  StandIn((*started)->builders(), tiled);
+  const MeasureResult result = (*started)->Measure({{.original = &original, .scheduled = &tiled}})[0];
+  EXPECT_EQ(result.status, "ok") << result.error;
+  EXPECT_TRUE(result.verified);
+  EXPECT_TRUE(result.flags.spot_checked);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ bool RunsOnGpu(const Program& original, Dice& dice) {
   auto machine = StaticMachine::Start(target, {.emulation_seconds = 120});
   EXPECT_TRUE(machine.ok()) << machine.status();
   if (!machine.ok()) return false;
-  const MeasureResult result = machine->Race({{.original = &original, .scheduled = &draw->program}})[0];
+  const MeasureResult result = (*machine)->Race({{.original = &original, .scheduled = &draw->program}})[0];
   if (result.status == outcome::kBuildFailed &&
       (absl::StrContains(result.error, "spills") || absl::StrContains(result.error, "stack")))
     return false;

@@ -15,7 +15,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-StaticMachine Start(const StaticMachineOptions& options = {}) {
+std::unique_ptr<StaticMachine> Start(const GpuMachineOptions& options = {}) {
   auto machine = StaticMachine::Start(*NamedTarget("h100"), options);
   EXPECT_TRUE(machine.ok()) << machine.status();
   return *std::move(machine);
@@ -47,11 +47,11 @@ Program Simple(const Program& program, int64_t threads = 32) {
 TEST(StaticMachine, EstimatesEqualNumbersForEqualPrograms) {
   const Program original = Matmul(32, 24, 16), tiled = SimtMatmul(original).program(),
                 simple = Simple(original);
-  StaticMachine machine = Start({.builders = 2});
-  EXPECT_EQ(machine.target().fingerprint, "static-1 sm_90a h100");
+  const auto machine = Start({.builders = 2});
+  EXPECT_EQ(machine->target().fingerprint, "static-1 sm_90a h100");
   const std::vector<MeasureRequest> requests = {{.original = &original, .scheduled = &tiled},
                                                 {.original = &original, .scheduled = &simple}};
-  const auto first = machine.Measure(requests), second = machine.Measure({requests[1], requests[0]});
+  const auto first = machine->Measure(requests), second = machine->Measure({requests[1], requests[0]});
   for (const MeasureResult& result : first) {
     ASSERT_TRUE(result.ok()) << result.error;
     EXPECT_EQ(result.samples.size(), 1);
@@ -62,13 +62,13 @@ TEST(StaticMachine, EstimatesEqualNumbersForEqualPrograms) {
   EXPECT_EQ(first[0].samples, second[1].samples);
   EXPECT_EQ(first[1].samples, second[0].samples);
   EXPECT_NE(first[0].samples, first[1].samples);
-  EXPECT_EQ(machine.Race(requests)[0].samples, first[0].samples);
+  EXPECT_EQ(machine->Race(requests)[0].samples, first[0].samples);
 }
 
 TEST(StaticMachine, RacesVerifyInTheEmulator) {
   const Program original = Matmul(32, 24, 16), tiled = SimtMatmul(original).program();
-  StaticMachine machine = Start();
-  const MeasureResult result = Race(machine, original, tiled);
+  const auto machine = Start();
+  const MeasureResult result = Race(*machine, original, tiled);
   ASSERT_TRUE(result.ok()) << result.error;
   EXPECT_TRUE(result.verified);
   EXPECT_EQ(result.flags.Print(), "contract static emulated");
@@ -77,8 +77,8 @@ TEST(StaticMachine, RacesVerifyInTheEmulator) {
 TEST(StaticMachine, RacesFindWrongPrograms) {
   const Program original = Matmul(32, 24, 16);
   const Program wrong = SimtMatmul(Sums(32, 24, 16)).program();
-  StaticMachine machine = Start();
-  const MeasureResult result = Race(machine, original, wrong);
+  const auto machine = Start();
+  const MeasureResult result = Race(*machine, original, wrong);
   EXPECT_EQ(result.status, "wrong_result");
   EXPECT_THAT(result.error, HasSubstr("wanted"));
 }
@@ -87,11 +87,11 @@ TEST(StaticMachine, RacesFindWrongPrograms) {
 TEST(StaticMachine, RunsSomeBlocksOfALargeProgram) {
   const Program original = Matmul(512, 512, 256);
   const Program scheduled = Simple(original, 128), wrong = Simple(Sums(512, 512, 256), 128);
-  StaticMachine machine = Start();
-  const MeasureResult right = Race(machine, original, scheduled);
+  const auto machine = Start();
+  const MeasureResult right = Race(*machine, original, scheduled);
   ASSERT_TRUE(right.ok()) << right.error;
   EXPECT_TRUE(right.verified);
-  EXPECT_EQ(Race(machine, original, wrong).status, "wrong_result");
+  EXPECT_EQ(Race(*machine, original, wrong).status, "wrong_result");
 }
 
 // S = A * B, or a sum of A + B; C = S + 1: two kernels.
@@ -111,31 +111,31 @@ Program TwoKernels(bool right) {
 // The last kernel reads what all blocks of the first wrote.
 TEST(StaticMachine, RunsWhatLaterKernelsNeed) {
   const Program original = TwoKernels(true);
-  StaticMachine machine = Start();
-  const MeasureResult right = Race(machine, original, Simple(original, 128));
+  const auto machine = Start();
+  const MeasureResult right = Race(*machine, original, Simple(original, 128));
   ASSERT_TRUE(right.ok()) << right.error;
   EXPECT_TRUE(right.verified);
   EXPECT_THAT(right.facts, HasSubstr("\"blocks\":2048,\"threads\":128"));
-  EXPECT_EQ(Race(machine, original, Simple(TwoKernels(false), 128)).status, "wrong_result");
+  EXPECT_EQ(Race(*machine, original, Simple(TwoKernels(false), 128)).status, "wrong_result");
 }
 
 // The original does not run to its end on the CPU: elements that the emulated blocks wrote are compared.
 TEST(StaticMachine, ComparesElementsOfAnOriginalThatTakesTooLong) {
   const Program original = Matmul(512, 512, 256);
-  StaticMachine machine = Start({.reference_seconds = 0.001});
-  const MeasureResult right = Race(machine, original, Simple(original, 128));
+  const auto machine = Start({.reference_seconds = 0.001});
+  const MeasureResult right = Race(*machine, original, Simple(original, 128));
   ASSERT_TRUE(right.ok()) << right.error;
   EXPECT_TRUE(right.verified);
   EXPECT_EQ(right.flags.Print(), "contract spot-checked static emulated");
-  const MeasureResult wrong = Race(machine, original, Simple(Sums(512, 512, 256), 128));
+  const MeasureResult wrong = Race(*machine, original, Simple(Sums(512, 512, 256), 128));
   EXPECT_EQ(wrong.status, "wrong_result");
   EXPECT_THAT(wrong.error, HasSubstr("but the interpreter says"));
 }
 
 TEST(StaticMachine, TakesNothingThatTheEmulatorDoesNotFinish) {
   const Program original = Matmul(512, 512, 256);
-  StaticMachine machine = Start({.emulation_seconds = 0.02});
-  const MeasureResult result = Race(machine, original, Simple(original, 128));
+  const auto machine = Start({.emulation_seconds = 0.02});
+  const MeasureResult result = Race(*machine, original, Simple(original, 128));
   EXPECT_EQ(result.status, "timed_out");
   EXPECT_THAT(result.error, StartsWith("the emulator: not done after 0.02 s"));
 }
@@ -143,9 +143,9 @@ TEST(StaticMachine, TakesNothingThatTheEmulatorDoesNotFinish) {
 // Pairs of which one is better whatever the GPU; the compiler's facts count.
 TEST(StaticMachine, OrdersCompiledPrograms) {
   const Program any = Matmul(8, 8, 8);
-  StaticMachine machine = Start({.builders = 2});
+  const auto machine = Start({.builders = 2});
   const auto seconds = [&](const Program& scheduled) {
-    const MeasureResult result = machine.Measure({{.original = &any, .scheduled = &scheduled}})[0];
+    const MeasureResult result = machine->Measure({{.original = &any, .scheduled = &scheduled}})[0];
     EXPECT_TRUE(result.ok()) << result.error;
     return result.ok() ? result.samples[0] : 0;
   };
@@ -161,7 +161,7 @@ TEST(StaticMachine, OrdersCompiledPrograms) {
   EXPECT_LT(4 * copy, seconds(one.program()));              // more blocks than SMs before one
   EXPECT_LT(tiles, seconds(ProductByTiles(1024, 4, 256)));  // 16 KiB of shared memory before 128 KiB
   const Program spills = ProductByTiles(1024, 16);          // 256 sums of a thread
-  EXPECT_EQ(machine.Measure({{.original = &any, .scheduled = &spills}})[0].status, "build_failed");
+  EXPECT_EQ(machine->Measure({{.original = &any, .scheduled = &spills}})[0].status, "build_failed");
 }
 
 TEST(StaticMachine, WithoutPtxasSaysWhereItLooked) {

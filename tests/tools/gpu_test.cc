@@ -22,8 +22,8 @@ class Gpu : public testing::Test {
   Gpu() { folder_.Write("product.mlir", kProduct); }
   Ran Kiln(const std::vector<std::string>& arguments) const { return RunKiln(arguments, folder_.path()); }
   std::vector<std::string> Tune(const std::string& db, std::vector<std::string> more = {}) const {
-    std::vector<std::string> arguments = {"tune", "product.mlir", "--target", "h100", "--trials",
-                                          "24",   "--seed",       "3",        "--db", db};
+    std::vector<std::string> arguments = {
+        "tune", "product.mlir", "--target", "h100", "--trials", "24", "--seed", "3", "--db", db, "--static"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -81,6 +81,7 @@ TEST_F(Gpu, TuneEndsWithARecordAndCubins) {
   const Ran tuned = Kiln(Tune("kiln.db", {"-o", "out"}));
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err << tuned.out;
   EXPECT_THAT(tuned.err, HasSubstr("24 trials for h100 (sm_90a), static: cycles are estimates"));
+  EXPECT_THAT(tuned.err, HasSubstr("kiln: no GPU measures: "));
   EXPECT_THAT(tuned.err, HasSubstr("cycles (static)"));
   EXPECT_THAT(tuned.out, HasSubstr("cycles, static: estimated, not measured"));
   EXPECT_THAT(tuned.out, HasSubstr("proven and verified"));
@@ -134,7 +135,7 @@ TEST_F(Gpu, StaticRecordsServeNoCpuAndNoOtherGpu) {
 TEST_F(Gpu, TuneRefusesWhatIsTimed) {
   const Ran cold = Kiln(Tune("kiln.db", {"--cold"}));
   EXPECT_EQ(cold.exit_code, 2);
-  EXPECT_THAT(cold.err, HasSubstr("nothing is timed for a GPU"));
+  EXPECT_THAT(cold.err, HasSubstr("leave them out for a GPU"));
   const Ran other = Kiln({"tune", "product.mlir", "--target", "znver4"});
   EXPECT_EQ(other.exit_code, 2);
   EXPECT_THAT(other.err, HasSubstr("programs for znver4 are not measured here; tune for host or a GPU"));

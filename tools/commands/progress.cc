@@ -60,9 +60,11 @@ void Progress::Begin(const api::Started& s) {
   for (const std::string& name : s.tasks) tasks_.emplace_back().task = name;
   const std::string machine =
       s.target == "host" ? absl::StrCat("on ", s.cpu, " (", api::CoresText(s.cores), ")")
+      : !s.gpu.empty()   ? absl::StrCat("for ", s.target, " on ", s.gpu)
                          : absl::StrCat("for ", s.target, " (", s.cpu, "), static: cycles are estimates");
   absl::FPrintF(out_, "kiln: %s: %d %s, %d trials %s, space %s, database %s\n", s.file, s.tasks.size(),
                 s.tasks.size() == 1 ? "task" : "tasks", s.trials, machine, s.space, s.database);
+  if (!s.why_static.empty()) absl::FPrintF(out_, "kiln: no GPU measures: %s\n", s.why_static);
   for (const api::LeftOut& l : s.left_out)
     absl::FPrintF(out_, "kiln: not tunable: %s: %s (%s)\n", l.location, l.op, l.reason);
 }

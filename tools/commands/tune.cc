@@ -87,8 +87,10 @@ Action AddTune(CLI::App& command) {
   AddSpaceOptions(command, &o->settings.space);
   AddTarget(
       command, &o->settings.target,
-      "The machine to tune for: host, or a GPU, for which programs are compiled, estimated and emulated")
+      "The machine to tune for: host, or a GPU; without such a GPU here, programs are estimated and emulated")
       ->capture_default_str();
+  command.add_flag("--static", o->settings.is_static,
+                   "Estimate cycles for the GPU, though this machine may have one");
   AddSearch(command, &o->settings);
   command.add_option("--events", o->events, "File for the events of the search, one JSON object per line");
   command.add_flag("--quiet", o->quiet, "Do not show progress");

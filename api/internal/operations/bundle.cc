@@ -17,7 +17,9 @@
 #include "backends/measure/kernel.h"
 #include "backends/measure/static_machine.h"
 #include "build_info.h"
+#include "lang/analysis/cost.h"
 #include "lang/base/phase.h"
+#include "lang/program/layout.h"
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
 #include "nlohmann/json.hpp"
@@ -37,6 +39,13 @@ constexpr int kBatch = 16;        // programs that are compiled at a time
 constexpr int kMostBatches = 64;  // for each wanted batch, if few of the drawn programs are new
 constexpr double kSecondsOfElements = 5;
 constexpr int64_t kRunBytes = int64_t{16} << 30;
+
+// The bytes that the program reads and writes at least.
+int64_t BytesOfParameters(const Program& program) {
+  int64_t bytes = 0;
+  for (const Id id : program.parameters) bytes += ElementsOf(program, id) * SizeOf(program.buffers[id].dtype);
+  return bytes;
+}
 
 class Bundler {
  public:
@@ -156,6 +165,8 @@ class Bundler {
                             {"trace", Print(trace)},
                             {"program_hash", ToString(HashOf(scheduled))},
                             {"flags", flags.Print()},
+                            {"flops", Flops(original)},
+                            {"bytes", BytesOfParameters(original)},
                             {"static", results[i].samples.empty() ? 0 : results[i].samples[0]}}
                            .dump());
       ++bundled->programs;
@@ -189,16 +200,15 @@ absl::StatusOr<BundleReport> MakeBundle(const SessionOptions& options, const Inp
   if (!space.ok()) return space.status();
   const absl::StatusOr<Workers> workers = FindWorkers(options.workers);
   if (!workers.ok()) return workers.status();
-  absl::StatusOr<StaticMachine> machine =
-      StaticMachine::Start(*target, {.builders = static_cast<int>(UsableCores().size()),
-                                     .data_seed = settings.seed,
-                                     .object_folder = ObjectFolder(options.database),
-                                     .builder_path = workers->builder,
-                                     .runner_path = workers->runner});
+  auto machine = StaticMachine::Start(*target, {.builders = static_cast<int>(UsableCores().size()),
+                                                .data_seed = settings.seed,
+                                                .object_folder = ObjectFolder(options.database),
+                                                .builder_path = workers->builder,
+                                                .runner_path = workers->runner});
   if (!machine.ok()) return machine.status();
   absl::StatusOr<GpuBundle> bundle = GpuBundle::Create(settings.folder);
   if (!bundle.ok()) return bundle.status();
-  return Bundler(input, tasks, settings, stop, *machine, *space, *bundle).Run();
+  return Bundler(input, tasks, settings, stop, **machine, *space, *bundle).Run();
 }
 
 }  // namespace kiln::api

@@ -1,5 +1,6 @@
 // Session::Export: writes a record's kernel and header to a folder.
 #include "absl/strings/str_cat.h"
+#include "api/internal/measurers.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/store/record.h"
 #include "api/internal/store/trust.h"
@@ -25,15 +26,15 @@ Proof ProofOf(const Rebuilt& record) {
   return Prove(record.reference, record.scheduled, {.prover = &prover});
 }
 
-std::vector<std::string> NotesOn(const Rebuilt& record, const Target& target, const std::string& made_for,
-                                 const Proof& proof) {
+std::vector<std::string> NotesOn(const Rebuilt& record, bool measured_here, const Target& target,
+                                 const std::string& made_for, const Proof& proof) {
   std::vector<std::string> notes;
   if (target.fingerprint != record.target.fingerprint) {
     notes.push_back(absl::StrCat("made for ", made_for, ", as wished; it was tuned on ",
                                  record.entry.target.fingerprint, " and may be slow there"));
   } else if (record.entry.record.flags.is_static) {
     notes.push_back(absl::StrCat("static: chosen by estimated cycles; no GPU ran it"));
-  } else if (!IsHost(target)) {
+  } else if (!measured_here) {
     notes.push_back(absl::StrCat("made for the machine that it was tuned on, which is not this one: ",
                                  record.entry.target.fingerprint));
   }
@@ -96,6 +97,7 @@ absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId i
       absl::StrCat(TrustText(proof.verdict == Proof::Verdict::kProven, row.verified, record->assumptions),
                    "\n", kTrustHelp);
   MakeFor(*target, IsHost(*target), &exporting);
+  const bool here = ThisMachine().Is(record->target);
   const std::string& made_for = settings.target.empty() ? target->cpu : settings.target;
   const std::string& name = settings.name.empty() ? record->entry.workload.name : settings.name;
   const absl::StatusOr<Exported> exported =
@@ -111,11 +113,11 @@ absl::StatusOr<ExportResult> ExportRecord(const SessionOptions& options, RowId i
       .verified = row.verified,
       .target = made_for,
       .measured_on = record->target.cpu,
-      .measured_here = IsHost(record->target),
+      .measured_here = here,
       .proof = std::string(ToString(proof.verdict)),
       .assumptions = record->assumptions,
       .files = exported->files,
-      .notes = NotesOn(*record, *target, made_for, proof)};
+      .notes = NotesOn(*record, here, *target, made_for, proof)};
 }
 
 }  // namespace kiln::api

@@ -96,6 +96,7 @@ const std::vector<Setting>& Settings() {
       {"seconds", Number(&TuneSettings::seconds, 0, 1e9)},
       {"seed", Number(&TuneSettings::seed, 0, kAny)},
       {"target", Text(&Spec::settings, &TuneSettings::target)},
+      {"static", Flag(&TuneSettings::is_static)},
       {"threads", Number(&TuneSettings::threads, 0, 4096)},
       {"contract", Flag(&TuneSettings::contract)},
       {"cold", Flag(&TuneSettings::cold)},

@@ -34,6 +34,8 @@ Json JsonOf(const Started& s) {
                {"cpu", s.cpu},       {"cores", s.cores},    {"trials", s.trials},     {"seconds", s.seconds},
                {"tasks", s.tasks},   {"left_out", nullptr}, {"warnings", s.warnings}};
   if (s.target != "host") json["target"] = s.target;
+  if (!s.gpu.empty()) json["gpu"] = s.gpu;
+  if (!s.why_static.empty()) json["why_static"] = s.why_static;
   json["left_out"] = Json::array();
   for (const LeftOut& l : s.left_out) json["left_out"].push_back(api::JsonOf(l));
   return json;
@@ -243,6 +245,7 @@ Json JsonOf(const TuneReport& r) {
                {"tasks", ListOf(r.tasks, [](const TaskResult& t) { return JsonOf(t); })},
                {"rounds", ListOf(r.rounds, [](const Round& round) { return JsonOf(round); })}};
   if (!r.target.empty() && r.target != "host") json["target"] = r.target;
+  if (!r.gpu.empty()) json["gpu"] = r.gpu;
   if (r.whole) json["whole"] = JsonOf(*r.whole);
   if (r.raced_wholes)
     json["raced_wholes"] = {{"wholes", r.raced_wholes->wholes},

@@ -3,14 +3,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
+#include "api/internal/measurers.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/store/flags_text.h"
 #include "api/internal/store/open_store.h"
 #include "api/internal/store/record.h"
-#include "api/internal/workers.h"
 #include "api/text.h"
-#include "backends/cpu/targets.h"
-#include "backends/measure/measurer.h"
 #include "backends/vendor/paired_timing.h"
 #include "lang/analysis/cost.h"
 #include "lang/text/text.h"
@@ -19,8 +17,7 @@
 namespace kiln::api {
 namespace {
 
-constexpr int kRounds = 50;             // samples of each program
-constexpr double kSecondsForQuiet = 2;  // how long the race waits for quiet samples, per program
+constexpr int kRounds = 50;  // samples of each program
 
 absl::Status Refused(const std::string& why) { return Mistake(absl::InvalidArgumentError(why)); }
 
@@ -59,35 +56,25 @@ std::string HowTimed(const Rebuilt& record) {
 }
 
 absl::Status CheckAlike(const std::array<RecordPlace, 2>& places, const std::array<Rebuilt, 2>& records) {
+  ThisMachine here;
   for (size_t i = 0; i < 2; ++i) {
-    if (!IsHost(records[i].target))
+    if (records[i].entry.record.flags.is_static)
+      return Refused(
+          absl::StrCat(NameOf(places[i]), " is static: it was estimated, and nothing can be timed"));
+    if (!here.Is(records[i].target))
       return Refused(absl::StrCat(NameOf(places[i]), " was measured on another machine"));
   }
   if (ToString(records[0].original) != ToString(records[1].original))
     return Refused(absl::StrCat(NameOf(places[0]), " is of ", records[0].entry.workload.name, ", ",
                                 NameOf(places[1]), " of ", records[1].entry.workload.name,
                                 "; a race takes two programs of one workload"));
+  if (records[0].target.fingerprint != records[1].target.fingerprint)
+    return Refused(absl::StrCat("the records are of two machines: ", records[0].target.fingerprint, "; and ",
+                                records[1].target.fingerprint));
   if (HowTimed(records[0]) != HowTimed(records[1]))
     return Refused(absl::StrCat("the records were timed in two ways: ", HowTimed(records[0]), "; and ",
                                 HowTimed(records[1])));
   return absl::OkStatus();
-}
-
-absl::StatusOr<CpuMeasurer> MeasurerFor(const SessionOptions& options, const Rebuilt& record) {
-  const absl::StatusOr<Workers> workers = FindWorkers(options.workers);
-  if (!workers.ok()) return workers.status();
-  CpuMeasurerOptions measuring;
-  measuring.threads = record.target.cores;
-  measuring.contract = record.entry.record.flags.contract;
-  measuring.policies = record.entry.record.flags.policies;
-  measuring.cold_cache = record.entry.record.flags.cold;
-  measuring.in_model = record.entry.record.flags.in_model;
-  measuring.run_seconds = 60;
-  measuring.race_rounds = kRounds;
-  measuring.race_seconds = kSecondsForQuiet;
-  measuring.builder_path = workers->builder;
-  measuring.runner_path = workers->runner;
-  return CpuMeasurer::Start(measuring);
 }
 
 RacedProgram Told(const RecordPlace& place, MeasureResult& result, double flops) {
@@ -117,17 +104,17 @@ absl::StatusOr<RaceReport> RaceRecords(const SessionOptions& options, const Reco
     records[i] = *std::move(rebuilt);
   }
   if (const absl::Status alike = CheckAlike(places, records); !alike.ok()) return alike;
-  auto measurer = MeasurerFor(options, records[0]);
-  if (!measurer.ok()) return measurer.status();
+  auto started = StartMeasurerOf(records[0], options, kRounds);
+  if (!started.ok()) return started.status();
   if (stop.asked()) return absl::CancelledError("interrupted");
-  const Stop::Work racing(stop, [&] { measurer->Interrupt(); });
+  const Stop::Work racing(stop, started->interrupt);
   std::vector<MeasureRequest> requests(2);
   for (size_t i = 0; i < 2; ++i) {
     requests[i].original = &records[0].original;
     requests[i].scheduled = &records[i].scheduled;
     requests[i].best_seconds = Seconds(records[i].entry.record);
   }
-  std::vector<MeasureResult> results = measurer->Race(requests);
+  std::vector<MeasureResult> results = started->measurer->Race(requests);
   for (size_t i = 0; i < 2; ++i) {
     if (results[i].status == outcome::kInterrupted) return absl::CancelledError("interrupted");
     if (!results[i].ok())

@@ -2,6 +2,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
+#include "api/internal/measurers.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/store/flags_text.h"
 #include "api/internal/store/open_store.h"
@@ -11,13 +12,14 @@
 #include "api/internal/workers.h"
 #include "api/text.h"
 #include "backends/cpu/targets.h"
-#include "backends/measure/measurer.h"
 #include "lang/analysis/cost.h"
 #include "lang/text/text.h"
 #include "search/run/run_key.h"
 
 namespace kiln::api {
 namespace {
+
+constexpr int kSamples = 20;  // of a replay
 
 // Returns the FLOPs of a workload, or 0 if its text does not parse.
 double FlopsOf(const WorkloadRow& workload) {
@@ -67,14 +69,16 @@ absl::StatusOr<std::vector<BestRecord>> BestRecords(const SessionOptions& option
   const auto entries = (*store)->BestAll();
   if (!entries.ok()) return entries.status();
   std::vector<BestRecord> list;
+  ThisMachine here;
   for (const RecordEntry& e : *entries) {
+    const absl::StatusOr<Target> target = TargetOf(e.target);
     const double clock = StaticClockOf(e.target);
     list.push_back({.id = e.record.id,
                     .workload = e.workload.name,
                     .workload_hash = e.workload.hash,
                     .target = TargetText(e.target),
                     .fingerprint = e.target.fingerprint,
-                    .measured_here = e.target.fingerprint == Host().fingerprint,
+                    .measured_here = target.ok() && here.Is(*target),
                     .seconds = clock > 0 ? 0 : Seconds(e.record),
                     .flops = FlopsOf(e.workload),
                     .cycles = Seconds(e.record) * clock,
@@ -99,34 +103,24 @@ absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId i
     return absl::FailedPreconditionError(absl::StrCat("record ", row.id, " is static: it was estimated for ",
                                                       record->entry.target.fingerprint,
                                                       ", and nothing was timed"));
-  const bool same_machine = IsHost(record->target);
+  const bool same_machine = ThisMachine().Is(record->target);
+  if (!same_machine && record->target.gpu != nullptr)
+    return absl::FailedPreconditionError(absl::StrCat("record ", row.id, " was measured on another GPU (",
+                                                      record->entry.target.fingerprint, ")"));
   if (!same_machine && !here) {
     return absl::FailedPreconditionError(absl::StrCat(
         "record ", row.id, " was measured on another machine (", record->entry.target.fingerprint,
         "; this is ", Host().fingerprint, "); --target host runs it here all the same"));
   }
-  const absl::StatusOr<Workers> workers = FindWorkers(options.workers);
-  if (!workers.ok()) return workers.status();
-  CpuMeasurerOptions measuring;
-  measuring.threads = record->target.cores;
-  measuring.contract = row.flags.contract;
-  measuring.policies = row.flags.policies;
-  measuring.cold_cache = row.flags.cold;
-  measuring.in_model = row.flags.in_model;
-  measuring.run_seconds = 60;
-  measuring.race_seconds = 2;
-  measuring.object_folder = ObjectFolder(options.database);
-  measuring.builder_path = workers->builder;
-  measuring.runner_path = workers->runner;
-  auto measurer = CpuMeasurer::Start(measuring);
-  if (!measurer.ok()) return measurer.status();
+  auto started = StartMeasurerOf(*record, options, kSamples, ObjectFolder(options.database));
+  if (!started.ok()) return started.status();
   MeasureRequest request;
   request.original = &record->original;
   request.scheduled = &record->scheduled;
   MeasureResult measured;  // stays "interrupted" if the stop came before the race
   if (!stop.asked()) {
-    const Stop::Work racing(stop, [&] { measurer->Interrupt(); });
-    measured = measurer->Race({request})[0];
+    const Stop::Work racing(stop, started->interrupt);
+    measured = started->measurer->Race({request})[0];
   }
   RecordRow now;
   now.samples = measured.samples;

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "api/errors.h"
 #include "api/internal/libraries.h"
+#include "api/internal/measurers.h"
 #include "api/internal/model/in_place.h"
 #include "api/internal/model/race_wholes.h"
 #include "api/internal/operations/operations.h"
@@ -28,7 +29,6 @@
 #include "backends/cpu/targets.h"
 #include "backends/export/export.h"
 #include "backends/measure/measurer.h"
-#include "backends/measure/static_machine.h"
 #include "backends/prove/presburger.h"
 #include "lang/base/phase.h"
 #include "lang/base/stopwatch.h"
@@ -73,7 +73,7 @@ class TuneRun {
     const absl::StatusOr<Workers> workers = FindWorkers(c_.options.workers);
     if (!workers.ok()) return workers.status();
     runner_ = workers->runner;
-    if (target->gpu != nullptr) return OnStaticMachine(*space, *target, *workers, **store);
+    if (target->gpu != nullptr) return OnGpu(*space, *target, *workers, **store);
     return Here(*space, *workers, **store);
   }
 
@@ -83,20 +83,23 @@ class TuneRun {
     const Target& target;
     Measurer& measurer;
     BuilderPool& builders;
-    CpuMeasurer* here = nullptr;  // null: the machine is static, and its programs do not run here
+    CpuMeasurer* here = nullptr;  // null: the machine is a GPU or static
     double clock = 0;             // as StaticClockOf says
   };
 
   absl::StatusOr<Target> TargetToTune() const {
-    if (s_.target == "host") return CpuTarget(s_.threads);
+    const auto refuse = [](const std::string& why) { return Mistake(absl::InvalidArgumentError(why)); };
+    if (s_.target == "host") {
+      if (s_.is_static) return refuse("only programs for GPUs are estimated; name one by --target");
+      return CpuTarget(s_.threads);
+    }
     absl::StatusOr<Target> target = NamedTarget(s_.target);
     if (!target.ok()) return Mistake(target.status());
-    const auto refuse = [](const std::string& why) { return Mistake(absl::InvalidArgumentError(why)); };
     if (target->gpu == nullptr)
       return refuse(
           absl::StrCat("programs for ", s_.target, " are not measured here; tune for host or a GPU"));
     if (s_.cold || s_.in_model || s_.until_roofline > 0)
-      return refuse("nothing is timed for a GPU: leave out cold caches, in-model times and rooflines");
+      return refuse("cold caches, in-model times and rooflines are of CPUs; leave them out for a GPU");
     return target;
   }
 
@@ -118,19 +121,27 @@ class TuneRun {
     return Report(space, {measurer->target(), *measurer, measurer->builders(), &*measurer}, store);
   }
 
-  absl::StatusOr<TuneReport> OnStaticMachine(const NamedSpace& space, const Target& target,
-                                             const Workers& workers, Store& store) {
-    auto machine = StaticMachine::Start(target, {.contract = s_.contract,
-                                                 .policies = c_.input.policies,
-                                                 .builders = Threads(),
-                                                 .object_folder = ObjectFolder(c_.options.database),
-                                                 .builder_path = workers.builder,
-                                                 .runner_path = workers.runner});
-    if (!machine.ok()) return machine.status();
-    const Stop::Work measuring(c_.stop, [&] { machine->Interrupt(); });
-    Announce(space, machine->target());
-    const double clock = StaticClockOf(machine->target());
-    return Report(space, {machine->target(), *machine, machine->builders(), nullptr, clock}, store);
+  absl::StatusOr<TuneReport> OnGpu(const NamedSpace& space, const Target& target, const Workers& workers,
+                                   Store& store) {
+    auto gpu = StartGpu(target, s_.is_static,
+                        {.contract = s_.contract,
+                         .policies = c_.input.policies,
+                         .builders = Threads(),
+                         .object_folder = ObjectFolder(c_.options.database),
+                         .builder_path = workers.builder,
+                         .runner_path = workers.runner,
+                         .gpu_runner_path = workers.gpu_runner});
+    if (!gpu.ok()) return gpu.status();
+    GpuMachine& machine = *gpu->machine;
+    const Stop::Work measuring(c_.stop, [&] { machine.Interrupt(); });
+    Announce(space, machine.target(), gpu->why_static);
+    const double clock = StaticClockOf(machine.target());
+    return Report(space, {machine.target(), machine, machine.builders(), nullptr, clock}, store);
+  }
+
+  // The fingerprint of a GPU that measures.
+  static std::string GpuOf(const Target& target) {
+    return target.gpu != nullptr && StaticClockOf(target) == 0 ? target.fingerprint : "";
   }
 
   bool stopped() const { return c_.stop.asked(); }
@@ -158,12 +169,14 @@ class TuneRun {
     return absl::OkStatus();
   }
 
-  void Announce(const NamedSpace& space, const Target& target) const {
+  void Announce(const NamedSpace& space, const Target& target, const std::string& why_static = "") const {
     Started started{.file = c_.input.shown,
                     .database = c_.options.database,
                     .space = space.text,
                     .cpu = target.cpu,
                     .target = s_.target,
+                    .gpu = GpuOf(target),
+                    .why_static = why_static,
                     .cores = target.cores,
                     .trials = s_.trials,
                     .seconds = s_.seconds,
@@ -180,6 +193,7 @@ class TuneRun {
     TuneReport report{.file = c_.input.shown,
                       .database = c_.options.database,
                       .target = s_.target,
+                      .gpu = GpuOf(machine.target),
                       .interrupted = (*results)[0].interrupted,
                       .run = (*results)[0].run,
                       .warnings = warnings_};

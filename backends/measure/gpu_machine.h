@@ -1,0 +1,103 @@
+// What the measurers for GPUs have in common: builders that compile kernels, runners that compute on the CPU what
+// candidates must (reference.h), and the options of both.
+//
+// GpuMeasurer (gpu_measurer.h) times programs on the GPU of this machine. StaticMachine (static_machine.h) estimates
+// cycles on a machine that has none. Their fingerprints differ, so no record of one serves the other.
+//
+// The destructor leaves no process behind. Threads: one call at a time; Interrupt from any.
+#pragma once
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "backends/builder/pool.h"
+#include "backends/measure/reference.h"
+#include "backends/runner/pool.h"
+#include "backends/workers/scratch_folder.h"
+#include "lang/target/target.h"
+#include "search/measure/measurer.h"
+
+namespace kiln {
+
+struct GpuMachineOptions {
+  bool contract = true;    // of the target
+  Policies policies = {};  // of the target
+  int builders = 1;        // programs that are compiled at a time
+  uint64_t data_seed = 1;
+  double reference_seconds = 300;  // of the untransformed program on the CPU
+  BuildLimits build_limits = {};
+  std::string object_folder = {};  // as in CpuMeasurerOptions
+  std::string builder_path = {}, runner_path = {},
+              gpu_runner_path = {};  // empty: looks beside the running executable
+
+  // Of StaticMachine.
+  double emulation_seconds = 300;  // for all modes of a program, on a busy machine
+
+  // Of GpuMeasurer.
+  bool reference_kernel = true;  // false: no flag `disturbed`
+  double run_seconds = 10;       // limit of a program on the GPU
+  int race_samples = 20;         // of each program in a Race
+};
+
+class GpuMachine : public Measurer {
+ public:
+  GpuMachine(const GpuMachine&) = delete;
+  GpuMachine& operator=(const GpuMachine&) = delete;
+
+  const Target& target() const { return target_; }  // with its fingerprint
+  void Announce(const MeasureRequest& request) override { Submit(*request.scheduled, BuildOutput::kCubin); }
+
+  virtual void Interrupt();                       // as that of CpuMeasurer
+  BuilderPool& builders() { return *builders_; }  // which may build other things between calls
+
+ protected:
+  // `gpu` is a target with a GPU, still without a fingerprint.
+  GpuMachine(Target gpu, GpuMachineOptions options);
+
+  // Starts the builders, and so many runners. kNotFound without ptxas, with the places that were searched;
+  // kFailedPrecondition if a worker cannot be started.
+  absl::Status StartWorkers(int runners);
+
+  std::shared_future<BuildResult> Submit(const Program& scheduled, BuildOutput output);
+  const Reference& ReferenceOf(const Program& original) { return references_->For(original); }
+  References& references() { return *references_; }
+  // A file for the outputs of a request, which this machine may write.
+  std::string FileOf(size_t request) const { return absl::StrCat(scratch_->path(), "/outputs", request); }
+  // Runs a request to its end, and again if the runner was lost.
+  RunResult Run(RunnerPool& pool, const RunRequest& run) const;
+
+  // What went wrong before a candidate could run: with its build or with its original. The status is `interrupted`
+  // after Interrupt. Nullopt if nothing did.
+  std::optional<MeasureResult> Obstacle(const BuildResult& built, const Reference& reference) const;
+  static MeasureResult Failure(absl::string_view status, std::string error);
+  // The launches, those of the prepare phase first, with what ptxas found of their kernels.
+  static std::vector<std::pair<const Launch*, const KernelFacts*>> KernelsOf(const BuildResult& built);
+  // What ptxas found, as JSON: RecordRow::facts.
+  static std::string FactsOf(const BuildResult& built);
+
+  void BeginCall() { started_at_ = interrupts_; }
+  bool WasInterrupted() const { return interrupts_ != started_at_; }
+
+  Target target_;
+  const GpuMachineOptions options_;
+  std::unique_ptr<RunnerPool> runners_;
+
+ private:
+  std::unique_ptr<ScratchFolder> scratch_;
+  std::unique_ptr<BuilderPool> builders_;
+  std::unique_ptr<References> references_;
+  std::atomic<int> interrupts_ = 0;
+  int started_at_ = 0;
+};
+
+// The largest memory of a run, in bytes.
+inline constexpr int64_t kGpuRunBytes = int64_t{4} << 30;
+
+}  // namespace kiln

@@ -11,7 +11,6 @@
 #include "api/session.h"
 #include "backends/measure/gpu_machine.h"
 #include "lang/target/target.h"
-#include "search/measure/measurer.h"
 
 namespace kiln::api {
 

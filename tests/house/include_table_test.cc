@@ -206,6 +206,7 @@ const std::vector<Row> kTable = {
       "backends/codegen/", "backends/builder/"}, {"gtest/", "mlir/"}},
     {"bench/", kBelowTests, {"CLI/", "benchmark/", "nlohmann/"}},
     {"bench/gpu/", {"bench/", "lang/**", "trace/**", "modules/**", "validator/**", "search/**", "backends/**"}, {"CLI/", "nlohmann/"}},
+    {"bench/gpu_day/", {"lang/**", "search/**", "backends/**", "testing/**"}, {"CLI/"}},
     {"bench/versus/", {}, {"oneapi/"}},
     {"tests/", kAllOfKiln, kTestTools},
 };

@@ -83,16 +83,16 @@ absl::StatusOr<Times> Compile(const Program& program, const std::string& chip) {
   return times;
 }
 
-struct Candidate {
+struct Drawn {
   Program program;
   Times least;
 };
 
 // The first draws of the space that the checks accept.
-std::vector<Candidate> Draw(const Program& program, const Target& target, int draws, uint64_t seed) {
+std::vector<Drawn> Draw(const Program& program, const Target& target, int draws, uint64_t seed) {
   const auto sketches = Enumerate(ParseSpace("cuda").value(), program, target);
   KILN_CHECK(sketches.ok(), sketches.status().ToString());
-  std::vector<Candidate> candidates;
+  std::vector<Drawn> candidates;
   for (uint64_t draw = 0; std::ssize(candidates) < draws; ++draw) {
     RandomDice dice(Engine({seed, draw}));
     RandomChooser chooser(dice);
@@ -113,27 +113,27 @@ struct Options {
 Json Measure(const Options& o, const std::string& name) {
   const Target target = NamedTarget(o.target).value();
   const std::string chip(target.gpu->sm);
-  std::vector<Candidate> candidates = Draw(PaperProgram(name), target, o.draws, o.seed);
+  std::vector<Drawn> candidates = Draw(PaperProgram(name), target, o.draws, o.seed);
   for (int round = 0; round < o.rounds; ++round) {
-    for (Candidate& candidate : candidates) {
+    for (Drawn& candidate : candidates) {
       const auto times = Compile(candidate.program, chip);
       KILN_CHECK(times.ok(), times.status().ToString());
       if (times->total < candidate.least.total) candidate.least = *times;
     }
   }
   std::sort(candidates.begin(), candidates.end(),
-            [](const Candidate& a, const Candidate& b) { return a.least.total < b.least.total; });
+            [](const Drawn& a, const Drawn& b) { return a.least.total < b.least.total; });
   const auto total = [&](size_t percent) {
     return candidates[std::min(candidates.size() - 1, candidates.size() * percent / 100)].least.total;
   };
   Json means;
   for (size_t stage = 0; stage < kNumStages; ++stage) {
     double sum = 0;
-    for (const Candidate& candidate : candidates) sum += candidate.least.stages[stage];
+    for (const Drawn& candidate : candidates) sum += candidate.least.stages[stage];
     means[kStages[stage]] = sum / static_cast<double>(candidates.size());
   }
   for (int i = 0; i < std::min<int>(o.slowest, std::ssize(candidates)); ++i) {
-    const Candidate& slow = candidates[candidates.size() - 1 - i];
+    const Drawn& slow = candidates[candidates.size() - 1 - i];
     fmt::print("{} {:.1f} ms, {} bytes of PTX\n{}\n", name, slow.least.total, slow.least.ptx_bytes,
                ToString(slow.program));
   }

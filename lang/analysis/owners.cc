@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "absl/strings/str_cat.h"
@@ -38,7 +39,8 @@ class OwnerCheck {
     if (a != b) CollectUsesOf(b);
     for (Use& use : uses_) {
       FindAxes(use);
-      if (!CheckCombines(use).ok()) return false;  // one thread combines what threads reduced
+      // One thread combines what the threads of an axis reduced.
+      if (CombinedAxes(use) != CombinedAxes(uses_[0])) return false;
     }
     std::map<LoopKind, std::vector<Id>> loops = LoopsByAxis();
     for (const auto& [axis, of_uses] : loops) {
@@ -144,14 +146,21 @@ class OwnerCheck {
     }
   }
 
+  std::set<LoopKind> CombinedAxes(const Use& use) const {
+    std::set<LoopKind> axes;
+    for (const Id loop : use.axes) {
+      if (use.combines && p_.loop(loop).extent.UpperBound() > 1 && AxisUse(p_, use.block, loop).reduction)
+        axes.insert(p_.loop(loop).kind);
+    }
+    return axes;
+  }
+
   // A reduction over threads combines into one element. Its buffer must not have a copy for each thread.
   absl::Status CheckCombines(const Use& use) const {
-    if (!use.combines) return absl::OkStatus();
-    for (const Id loop : use.axes) {
-      if (p_.loop(loop).extent.UpperBound() == 1 || !AxisUse(p_, use.block, loop).reduction) continue;
+    for (const LoopKind axis : CombinedAxes(use)) {
       return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),
                              " has its own; but ", Describe(p_, use.block), " combines into it over ",
-                             ToString(p_.loop(loop).kind)));
+                             ToString(axis)));
     }
     return absl::OkStatus();
   }

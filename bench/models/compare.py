@@ -40,13 +40,17 @@ PEERS = ["onnxruntime", "openvino", "litert", "litert_torch", "ncnn", "torch", "
 def environment_of(options, name):
     """The peer's virtual environment."""
     peer = importlib.import_module(f"peers.{name}")
-    folder = options.environments / getattr(peer, "ENVIRONMENT", name)
+    return environment(options, getattr(peer, "ENVIRONMENT", name), peer.PACKAGES)
+
+
+def environment(options, name, packages):
+    folder = options.environments / name
     if not (folder / "ready").exists():
         print(f"installing {name}", file=sys.stderr, flush=True)
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-        groups = [p.split() for p in peer.PACKAGES] if any(" " in p for p in peer.PACKAGES) else [peer.PACKAGES]
-        for packages in groups:
-            subprocess.run([folder / "bin/pip", "install", "--quiet", *packages], check=True)
+        groups = [p.split() for p in packages] if any(" " in p for p in packages) else [packages]
+        for group in groups:
+            subprocess.run([folder / "bin/pip", "install", "--quiet", *group], check=True)
         (folder / "ready").touch()
     return folder
 
@@ -254,7 +258,7 @@ def parsed(parser):
     unknown = [name for name in options.peers.split(",") if name not in PEERS]
     if unknown:
         parser.error(f"there is no peer {unknown[0]}; known: {', '.join(PEERS)}")
-    own = environment_of(options, "kiln")
+    own = environment(options, "kiln", ["numpy"])  # peers/kiln.py needs it, so this Python may not import that
     if pathlib.Path(sys.prefix) != own.absolute():  # where numpy is
         os.execv(own / "bin/python", [own / "bin/python", *sys.argv])
     return options

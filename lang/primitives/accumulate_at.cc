@@ -60,7 +60,9 @@ absl::Status AccumulateAt(Call& call) {
   const Id combine = BuildPartial(p, block, *parts, ".acc", ScopeOf(*storage), 0);
   if (KILN_DEFECT("accumulate-at.initial-twice")) p.block(block).initial = p.block(combine).initial;
   if (KILN_DEFECT("accumulate-at.domain")) p.block(combine).domain = {};
-  if ((parts->outer.empty() || KILN_DEFECT("accumulate-at.store")) && p.block(combine).initial.count == 0)
+  const bool partial_reduces = !parts->inner.empty();
+  if (((parts->outer.empty() && partial_reduces) || KILN_DEFECT("accumulate-at.store")) &&
+      p.block(combine).initial.count == 0)
     p.block(combine).monoid = kNone;
   // The combination's spatial loops cover what one iteration of the loop computed. Its reduction iters are
   // bound to the outer loops directly.

@@ -194,6 +194,18 @@ TEST(AccumulateAt, CombinesNoPartsThatAreEmpty) {
   ExpectSameResults(SumAndCopy(), s.program());
 }
 
+TEST(AccumulateAt, StillReducesWhatNoLoopReduces) {
+  Builder b("most");  // the identity, too, is an operand: of NaN alone it is the result
+  const Id A = b.Input("A", DType::kF64, {3, 1}), B = b.Output("B", DType::kF64, {3});
+  b.Reduce("most", {{"i", 3}, {"r", 1, IterKind::kReduction}}, Monoid::Kind::kMax, {B, {b.Iter(0)}},
+           b.Load(A, {b.Iter(0), b.Iter(1)}));
+  Schedule s = Scheduled(b.Finish());
+  const Block most = s.GetBlock("most");
+  s.AccumulateAt(most, s.Fuse(s.GetLoops(most)));
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("B[i] max= B.acc[i]"));
+}
+
 TEST(AccumulateAt, RefusesAPartWithGaps) {
   Schedule s = Scheduled(SumAndCopy());
   const Block sum = s.GetBlock("sum");

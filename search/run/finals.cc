@@ -189,7 +189,7 @@ absl::Status Tuner::RaceAndFinish() {
     const auto appended = store_.AppendRecords(run_, rows, Serialize(*state));
     if (!appended.ok()) return appended.status();
   }
-  return store_.FinishRun(run_);
+  return options_.leaves_open ? absl::OkStatus() : store_.FinishRun(run_);
 }
 
 // Returns the seconds that the search measured for the program of a raced record; 0 if the record is not

@@ -136,7 +136,10 @@ struct TuneOptions {
   int threads = 1;
   bool cold = false;  // the measurer times with cold caches; only records of cold runs then count as known
   bool in_model = false;  // so for constants out of the caches (Caches::kInModel)
-  std::string command;    // what the user typed; stored with the run and part of its identity
+  // The caller finishes the run (Store::FinishRun), after what it does with the results. Until then the same command
+  // goes on with this run.
+  bool leaves_open = false;
+  std::string command;  // what the user typed; stored with the run and part of its identity
   std::string llvm_version;
   FeatureKind features = FeatureKind::kAnsor;  // what the model sees (KindFor the target)
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =

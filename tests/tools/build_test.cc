@@ -4,9 +4,11 @@
 
 #include <csignal>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "test_paths.h"
 #include "tests/support/run_kiln.h"
@@ -313,54 +315,86 @@ TEST(Build, TuneEndsWithTheWhole) {
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 
+// The events of one kind in a file of events, in order.
+std::vector<nlohmann::json> EventsOf(const std::string& path, const std::string& kind) {
+  std::vector<nlohmann::json> events;
+  for (const absl::string_view line : absl::StrSplit(ReadText(path), '\n')) {
+    auto event = nlohmann::json::parse(line, nullptr, false);
+    if (!event.is_discarded() && event["event"] == kind) events.push_back(std::move(event));
+  }
+  return events;
+}
+
 // The number of records that the events tell of.
 int64_t Told(const std::string& events) {
-  int64_t trials = 0;
-  for (const absl::string_view line : absl::StrSplit(events, '\n')) {
-    const auto event = nlohmann::json::parse(line, nullptr, false);
-    if (event.is_discarded() || event["event"] != "round") continue;
-    trials = event["now"]["trials"];
-  }
-  return trials;
+  const std::vector<nlohmann::json> rounds = EventsOf(events, "round");
+  return rounds.empty() ? 0 : rounds.back()["now"]["trials"].get<int64_t>();
+}
+
+int64_t RecordsIn(const std::string& db) {
+  int64_t count = 0;
+  sqlite3* store = nullptr;
+  sqlite3_stmt* query = nullptr;
+  EXPECT_EQ(sqlite3_open(db.c_str(), &store), SQLITE_OK);
+  EXPECT_EQ(sqlite3_prepare_v2(store, "SELECT count(*) FROM record", -1, &query, nullptr), SQLITE_OK);
+  if (sqlite3_step(query) == SQLITE_ROW) count = sqlite3_column_int64(query, 0);
+  sqlite3_finalize(query);
+  sqlite3_close(store);
+  return count;
+}
+
+// Runs kiln until `reached`, sends the signal, and waits for the end.
+Ran Interrupted(const std::vector<std::string>& line, int signal, const std::function<bool()>& reached) {
+  KilnProcess process(line);
+  while (!reached() && kill(process.pid(), 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  kill(process.pid(), signal);
+  return process.Wait();
 }
 
 TEST(Build, AKilledTuningOfAModelLosesNothingAndGoesOn) {
   const TemporaryFolder folder;
-  const std::string db = folder / "kiln.db", events = folder / "events";
-  const std::vector<std::string> tune = {"tune",
-                                         folder.Write("net.mlir", kNet),
-                                         "--trials",
-                                         "40",
-                                         "--quiet",
-                                         "--db",
-                                         db,
-                                         "--events",
-                                         events,
-                                         "-o",
-                                         folder / "out",
-                                         "--json"};
-  KilnProcess process(tune);
-  while (Told(ReadText(events)) == 0 && kill(process.pid(), 0) == 0)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  kill(process.pid(), SIGKILL);
-  EXPECT_EQ(process.Wait().exit_code, -1);
-  const int64_t told = Told(ReadText(events));
+  const std::string net = folder.Write("net.mlir", kNet), db = folder / "kiln.db", events = folder / "events";
+  const std::vector<std::string> tune = {"tune", net,        "--trials", "40", "--quiet",      "--db",
+                                         db,     "--events", events,     "-o", folder / "out", "--json"};
+  EXPECT_EQ(Interrupted(tune, SIGKILL, [&] { return Told(events) > 0; }).exit_code, -1);
+  const int64_t told = Told(events);
   EXPECT_GT(told, 0);
-
-  int64_t kept = 0;
-  sqlite3* store = nullptr;
-  sqlite3_stmt* query = nullptr;
-  ASSERT_EQ(sqlite3_open(db.c_str(), &store), SQLITE_OK);
-  ASSERT_EQ(sqlite3_prepare_v2(store, "SELECT count(*) FROM record", -1, &query, nullptr), SQLITE_OK);
-  if (sqlite3_step(query) == SQLITE_ROW) kept = sqlite3_column_int64(query, 0);
-  sqlite3_finalize(query);
-  sqlite3_close(store);
-  EXPECT_GE(kept, told);
+  EXPECT_GE(RecordsIn(db), told);
 
   const Ran again = RunKiln(tune);
   ASSERT_EQ(again.exit_code, 0) << again.err;
   EXPECT_EQ(again.json()["whole"]["tasks"][0]["schedule"], "record");
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
+}
+
+// When the tasks have ended, wholes race. Then the library is written and runs once more.
+TEST(Build, AnInterruptWhileWholesRunLosesNothingAndTheCommandEndsWithTheLibrary) {
+  const TemporaryFolder folder;
+  const std::string net = folder.Write("net.mlir", kNet), db = folder / "kiln.db", events = folder / "events";
+  const std::vector<std::string> tune = {"tune", net,        "--trials", "16", "--quiet",      "--db",
+                                         db,     "--events", events,     "-o", folder / "out", "--json"};
+  const auto races = [&] { return EventsOf(events, "task").size() == 2; };
+  const auto runs = [&] { return std::filesystem::exists(folder / "out/net.so"); };
+  int64_t records = 0;
+  for (const int signal : {SIGKILL, SIGINT}) {
+    for (const bool in_race : {true, false}) {
+      SCOPED_TRACE(
+          absl::StrCat(signal == SIGINT ? "SIGINT" : "SIGKILL", in_race ? " in the race" : " in the run"));
+      std::filesystem::remove(events);
+      std::filesystem::remove_all(folder / "out");
+      const Ran ran = Interrupted(tune, signal, in_race ? std::function<bool()>(races) : runs);
+      EXPECT_EQ(ran.exit_code, signal == SIGINT ? 3 : -1) << ran.err;
+      if (signal == SIGINT)
+        EXPECT_THAT(ran.json()["resume"], absl::StrCat("kiln ", absl::StrJoin(tune, " ")));
+      if (records == 0) records = RecordsIn(db);
+      EXPECT_EQ(RecordsIn(db), records);
+    }
+  }
+  const Ran again = RunKiln(tune);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_EQ(again.json()["whole"]["tasks"][0]["schedule"], "record");
+  EXPECT_EQ(again.json()["whole_run"]["calls"].size(), 2);
+  EXPECT_EQ(RecordsIn(db), records);
 }
 
 }  // namespace

@@ -221,6 +221,9 @@ class TuneRun {
     }
     if (IsModel()) SumGains(&report);
     report.interrupted |= stopped();
+    if (!report.interrupted) {  // until here the same command goes on with this run
+      if (const absl::Status finished = store.FinishRun(report.run); !finished.ok()) return finished;
+    }
     Judge(&report);
     Tell(Ended{report.run, report.interrupted});
     return report;
@@ -238,6 +241,7 @@ class TuneRun {
     tuning.threads = machine.here != nullptr ? static_cast<int>(UsableCores().size()) : Threads();
     tuning.command = command_;
     tuning.llvm_version = LlvmVersion();
+    tuning.leaves_open = true;
     proof::PresburgerProver prover;
     tuning.prover = &prover;
     tuning.stop = c_.stop.flag();

@@ -1,7 +1,9 @@
 #include "lang/threads/synchronization.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -42,6 +44,7 @@ class Planner {
       for (const Id block : BlocksOf(p_, nest))
         for (const Id buffer : WrittenBuffers(p_, block)) written_.insert(buffer);
       Visit(nest);
+      CheckBlocks();
       if (!status_.ok()) return status_;
     }
     FindWaits();
@@ -199,13 +202,10 @@ class Planner {
     const Id parent = now.path[level].node;
     const bool carried = before.path[level].pass != now.path[level].pass;
     const Id fixed = carried ? p_.nodes[parent].parent : parent;
-    const Owner needed = Needed(before, now, fixed);
+    const Owner needed = Needed(now.buffer, before.block, now.block, fixed);
     if (needed == Owner::kThread) return false;
     if (needed == Owner::kGrid) {
-      status_ = absl::FailedPreconditionError(
-          absl::StrCat("blocks of ", Describe(p_, nest_), " would have to wait for each other: ",
-                       Describe(p_, before.block), " and ", Describe(p_, now.block),
-                       " use the same elements of buffer ", p_.Text(p_.buffers[now.buffer].name)));
+      RefuseBlocks(before.block, now.block, now.buffer);
       return false;
     }
     const RingPlan* const ring = RingOf(now.buffer);
@@ -221,6 +221,43 @@ class Planner {
     return true;
   }
 
+  void RefuseBlocks(Id a, Id b, Id buffer) {
+    status_ = absl::FailedPreconditionError(absl::StrCat(
+        "blocks of ", Describe(p_, nest_), " would have to wait for each other: ", Describe(p_, a), " and ",
+        Describe(p_, b), " use the same elements of buffer ", p_.Text(p_.buffers[buffer].name)));
+  }
+
+  // The walk forgets accesses that all threads of a block have waited after. Other thread blocks never wait: finds what
+  // they use, too.
+  void CheckBlocks() {
+    const std::vector<Id> blocks = BlocksOf(p_, nest_);
+    for (const Id buffer : written_) {
+      if (p_.buffers[buffer].scope.owner <= Owner::kBlock || RingOf(buffer) != nullptr) continue;
+      std::vector<Id> users;
+      absl::c_copy_if(blocks, std::back_inserter(users),
+                      [&](Id b) { return Writes(p_, b, buffer) || Reads(p_, b, buffer); });
+      for (size_t b = 0; b < users.size(); ++b) {
+        for (size_t a = 0; a <= b && status_.ok(); ++a) {
+          const std::optional<Id> fixed = LeastFixed(users[a], users[b]);
+          const bool conflicts = Writes(p_, users[a], buffer) || Writes(p_, users[b], buffer);
+          if (conflicts && fixed.has_value() && Needed(buffer, users[a], users[b], *fixed) == Owner::kGrid)
+            RefuseBlocks(users[a], users[b], buffer);
+        }
+      }
+    }
+  }
+
+  // The innermost node whose loops are in the same iteration whenever `b` runs after `a`: outside of the outermost loop
+  // that repeats both. nullopt if an instance of one block never comes after another.
+  std::optional<Id> LeastFixed(Id a, Id b) const {
+    const Id both = a == b ? p_.nodes[a].parent : LowestCommonAncestor(p_, {a, b});
+    Id outermost = kNone;
+    for (Id at = both; at != kRoot; at = p_.nodes[at].parent)
+      if (p_.IsLoop(at) && !OnAxis(p_, at) && p_.loop(at).extent.UpperBound() > 1) outermost = at;
+    if (outermost != kNone) return p_.nodes[outermost].parent;
+    return a == b ? std::nullopt : std::optional(both);
+  }
+
   // The child of a loop that runs first in an iteration or step.
   Id FirstOfStep(Id loop) const {
     Id child = p_.nodes[loop].first;
@@ -233,11 +270,11 @@ class Planner {
   }
 
   // The smallest group of threads that includes all that may use one element in both accesses.
-  Owner Needed(const Touch& a, const Touch& b, Id fixed) {
-    const auto [known, fresh] = needed_.try_emplace({a.buffer, a.block, b.block, fixed}, Owner::kGrid);
+  Owner Needed(Id buffer, Id a, Id b, Id fixed) {
+    const auto [known, fresh] = needed_.try_emplace({buffer, a, b, fixed}, Owner::kGrid);
     if (!fresh) return known->second;
     for (const Owner owner : {Owner::kThread, Owner::kWarp, Owner::kWarpgroup, Owner::kBlock}) {
-      if (!StaysWith(p_, a.buffer, a.block, b.block, owner, fixed)) continue;
+      if (!StaysWith(p_, buffer, a, b, owner, fixed)) continue;
       known->second = owner;
       break;
     }
@@ -271,11 +308,7 @@ class Planner {
       touch.synced = point.among;
       touch.within = point.within;
     }
-    // Other blocks may still use what is in global memory.
-    std::erase_if(touches_, [&](const Touch& t) {
-      return t.synced >= Owner::kBlock && t.within == kNone &&
-             p_.buffers[t.buffer].scope.owner <= Owner::kBlock;
-    });
+    std::erase_if(touches_, [](const Touch& t) { return t.synced >= Owner::kBlock && t.within == kNone; });
   }
 
   // True if child a of a node runs before its child b in an iteration or step.

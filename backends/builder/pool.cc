@@ -126,10 +126,12 @@ BuilderPool::BuilderPool(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 BuilderPool::~BuilderPool() = default;
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> BuilderPool::Start(const BuilderPoolOptions& options) {
+  const auto path =
+      options.builder_path.empty() ? FindBuilder() : absl::StatusOr<std::string>(options.builder_path);
+  if (!path.ok()) return path.status();
   auto impl = std::make_unique<Impl>(options);
   const auto make = [&](int i, int stop_fd) {
-    return std::make_unique<BuilderProcess>(options.builder_path, options.cores[static_cast<size_t>(i)],
-                                            stop_fd);
+    return std::make_unique<BuilderProcess>(*path, options.cores[static_cast<size_t>(i)], stop_fd);
   };
   std::string remark;
   if (absl::Status status = impl->Start(static_cast<int>(options.cores.size()), make, &remark); !status.ok())

@@ -22,7 +22,7 @@
 namespace kiln {
 
 struct BuilderPoolOptions {
-  std::string builder_path = {};  // path of kiln-builder; see FindBuilder
+  std::string builder_path = {};  // path of kiln-builder; empty: FindBuilder finds it
   // One builder for each set of cores; an empty set means any core. Keep builders off the cores of timed
   // runs.
   std::vector<std::vector<int>> cores = {{}};
@@ -32,7 +32,7 @@ struct BuilderPoolOptions {
 
 class BuilderPool {
  public:
-  // Starts the builders and returns when all answer. kFailedPrecondition if one cannot be started, or if a
+  // Starts the builders and returns when all answer. Errors of FindBuilder; kFailedPrecondition if one cannot be started, or if a
   // core does not exist.
   static absl::StatusOr<std::unique_ptr<BuilderPool>> Start(const BuilderPoolOptions& options);
   ~BuilderPool();

@@ -26,22 +26,15 @@ absl::Status GpuMachine::StartWorkers(int runners) {
   auto scratch = ScratchFolder::Make();
   if (!scratch.ok()) return scratch.status();
   scratch_ = *std::move(scratch);
-  const auto path = [](const std::string& given, auto find) {
-    return given.empty() ? find() : absl::StatusOr<std::string>(given);
-  };
-  const auto builder = path(options_.builder_path, FindBuilder),
-             runner = path(options_.runner_path, FindRunner);
-  if (!builder.ok()) return builder.status();
-  if (!runner.ok()) return runner.status();
   using Cores = std::vector<std::vector<int>>;
   auto started_builders =
-      BuilderPool::Start({.builder_path = *builder,
+      BuilderPool::Start({.builder_path = options_.builder_path,
                           .cores = Cores(static_cast<size_t>(std::max(1, options_.builders))),
                           .object_folder = options_.object_folder});
   if (!started_builders.ok()) return started_builders.status();
   builders_ = *std::move(started_builders);
-  auto started =
-      RunnerPool::Start({.runner_path = *runner, .cores = Cores(static_cast<size_t>(std::max(1, runners)))});
+  auto started = RunnerPool::Start(
+      {.runner_path = options_.runner_path, .cores = Cores(static_cast<size_t>(std::max(1, runners)))});
   if (!started.ok()) return started.status();
   runners_ = *std::move(started);
   BuildRequest on_cpu{.symbol = "kernel",

@@ -76,20 +76,14 @@ class CpuMeasurer::Impl {
     if (!scratch.ok()) return scratch.status();
     scratch_ = *std::move(scratch);
 
-    const auto path = [](const std::string& given, auto find) {
-      return given.empty() ? find() : absl::StatusOr<std::string>(given);
-    };
-    const auto builder = path(options.builder_path, FindBuilder),
-               runner = path(options.runner_path, FindRunner);
-    if (!builder.ok()) return builder.status();
-    if (!runner.ok()) return runner.status();
     const CoreShares shares = ShareCores(UsableCores(), options.threads);
     overlap_ = shares.apart;
-    auto builders = BuilderPool::Start(
-        {.builder_path = *builder, .cores = shares.builds, .object_folder = options.object_folder});
+    auto builders = BuilderPool::Start({.builder_path = options.builder_path,
+                                        .cores = shares.builds,
+                                        .object_folder = options.object_folder});
     if (!builders.ok()) return builders.status();
     builders_ = *std::move(builders);
-    auto runners = RunnerPool::Start({.runner_path = *runner, .cores = {shares.timed}});
+    auto runners = RunnerPool::Start({.runner_path = options.runner_path, .cores = {shares.timed}});
     if (!runners.ok()) return runners.status();
     runners_ = *std::move(runners);
     references_ =

@@ -14,10 +14,13 @@ RunnerPool::RunnerPool(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 RunnerPool::~RunnerPool() = default;
 
 absl::StatusOr<std::unique_ptr<RunnerPool>> RunnerPool::Start(const RunnerPoolOptions& options) {
+  const auto path =
+      options.runner_path.empty() ? FindRunner() : absl::StatusOr<std::string>(options.runner_path);
+  if (!path.ok()) return path.status();
   auto impl = std::make_unique<Impl>();
   const auto make = [&](int i, int stop_fd) {
-    return std::make_unique<RunnerProcess>(options.runner_path, options.cores[static_cast<size_t>(i)],
-                                           stop_fd, options.grace_seconds);
+    return std::make_unique<RunnerProcess>(*path, options.cores[static_cast<size_t>(i)], stop_fd,
+                                           options.grace_seconds);
   };
   std::string remark;
   if (absl::Status status = impl->Start(static_cast<int>(options.cores.size()), make, &remark); !status.ok())

@@ -27,7 +27,7 @@
 namespace kiln {
 
 struct RunnerPoolOptions {
-  std::string runner_path = {};  // path of kiln-runner; see FindRunner
+  std::string runner_path = {};  // path of kiln-runner; empty: FindRunner finds it
   // One runner for each set of cores; an empty set means any core. One core suits kernels with one thread.
   std::vector<std::vector<int>> cores = {{}};
   // A runner that has not answered this long after the request's limit counts as dead.
@@ -36,7 +36,7 @@ struct RunnerPoolOptions {
 
 class RunnerPool {
  public:
-  // Starts the runners and returns when all answer. kFailedPrecondition if one cannot be started, or if a
+  // Starts the runners and returns when all answer. Errors of FindRunner; kFailedPrecondition if one cannot be started, or if a
   // core does not exist. Logs once if this machine cannot restrict the system calls of candidates.
   static absl::StatusOr<std::unique_ptr<RunnerPool>> Start(const RunnerPoolOptions& options);
   ~RunnerPool();

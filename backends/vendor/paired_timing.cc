@@ -67,10 +67,8 @@ absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Prog
 
 absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path,
                                    const RunWatch& watch) {
-  const auto path = runner_path.empty() ? FindRunner() : absl::StatusOr<std::string>(runner_path);
-  if (!path.ok()) return path.status();
-  auto runners =
-      RunnerPool::Start({.runner_path = *path, .cores = {ShareCores(UsableCores(), request.threads).timed}});
+  auto runners = RunnerPool::Start(
+      {.runner_path = runner_path, .cores = {ShareCores(UsableCores(), request.threads).timed}});
   if (!runners.ok()) return runners.status();
   std::future<RunResult> future = (*runners)->Submit(std::move(request));
   if (watch) watch([&] { (*runners)->Interrupt(); });

@@ -28,10 +28,7 @@ struct Options {
 };
 
 std::unique_ptr<BuilderPool> Builders(int number) {
-  const auto path = FindBuilder();
-  KILN_CHECK(path.ok(), path.status().ToString());
-  auto pool = BuilderPool::Start(
-      {.builder_path = *path, .cores = std::vector<std::vector<int>>(number), .cached_results = 0});
+  auto pool = BuilderPool::Start({.cores = std::vector<std::vector<int>>(number), .cached_results = 0});
   KILN_CHECK(pool.ok(), pool.status().ToString());
   return *std::move(pool);
 }

@@ -39,15 +39,13 @@ double ReadingSeconds(int64_t bytes) {
   return least * static_cast<double>(bytes) / static_cast<double>(read);
 }
 
+}  // namespace
+
 int64_t ParameterBytes(const Program& program) {
   int64_t bytes = 0;
-  for (const Id id : program.parameters) {
-    bytes += ElementsOf(program, id) * SizeOf(program.buffers[id].dtype);
-  }
+  for (const Id id : program.parameters) bytes += BytesOf(program, id);
   return bytes;
 }
-
-}  // namespace
 
 double Roofline::seconds() const { return flops_per_second > 0 ? std::max(compute, memory) : 0; }
 

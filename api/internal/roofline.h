@@ -10,6 +10,9 @@
 
 namespace kiln::api {
 
+// The bytes of all parameters: what the program reads and writes at least.
+int64_t ParameterBytes(const Program& program);
+
 // The compute bound uses the rate of the reference kernel (f32 multiply-adds in registers) on all cores of
 // the target. The memory bound is the measured time to read as many bytes as the parameters have, once;
 // measuring takes a few times as long. A bound is 0 if it is unknown.

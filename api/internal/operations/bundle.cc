@@ -6,6 +6,7 @@
 #include "absl/time/clock.h"
 #include "api/errors.h"
 #include "api/internal/operations/operations.h"
+#include "api/internal/roofline.h"
 #include "api/internal/spaces/named_space.h"
 #include "api/internal/tasks.h"
 #include "api/internal/workers.h"
@@ -19,7 +20,6 @@
 #include "build_info.h"
 #include "lang/analysis/cost.h"
 #include "lang/base/phase.h"
-#include "lang/program/layout.h"
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
 #include "nlohmann/json.hpp"
@@ -39,13 +39,6 @@ constexpr int kBatch = 16;        // programs that are compiled at a time
 constexpr int kMostBatches = 64;  // for each wanted batch, if few of the drawn programs are new
 constexpr double kSecondsOfElements = 5;
 constexpr int64_t kRunBytes = int64_t{16} << 30;
-
-// The bytes that the program reads and writes at least.
-int64_t BytesOfParameters(const Program& program) {
-  int64_t bytes = 0;
-  for (const Id id : program.parameters) bytes += ElementsOf(program, id) * SizeOf(program.buffers[id].dtype);
-  return bytes;
-}
 
 class Bundler {
  public:
@@ -166,7 +159,7 @@ class Bundler {
                             {"program_hash", ToString(HashOf(scheduled))},
                             {"flags", flags.Print()},
                             {"flops", Flops(original)},
-                            {"bytes", BytesOfParameters(original)},
+                            {"bytes", ParameterBytes(original)},
                             {"static", results[i].samples.empty() ? 0 : results[i].samples[0]}}
                            .dump());
       ++bundled->programs;

@@ -117,6 +117,20 @@ void ConstantBuffers::AddStore(absl::string_view name, const std::vector<Iter>& 
   AddReduction(name, spatial, dest, index, value, before, /*monoid=*/kNone);
 }
 
+void ConstantBuffers::AddCopy(absl::string_view name, const std::vector<Extent>& shape, Id from,
+                              const std::vector<IndexSum>& read, Id to, const std::vector<IndexSum>& written,
+                              Id before) {
+  const auto dims = p_.Dims(p_.buffers[from].shape);
+  std::vector<int32_t> marks;
+  for (size_t d = 0; d < read.size(); ++d) marks.push_back(p_.AddMark(read[d], dims[d]));
+  std::vector<Iter> iters;
+  for (size_t d = 0; d < shape.size(); ++d)
+    iters.push_back({p_.Intern(absl::StrCat("d", d)), shape[d], IterKind::kSpatial, kNone});
+  const Range index = p_.AddList(marks);
+  const Id value = p_.AddExpr(Expr::Load(p_.buffers[from].dtype, from, index));
+  AddStore(name, iters, to, written, value, before);
+}
+
 Id ConstantBuffers::Scaled(Id weights, const BodyRewriter::IterRule& dim, Id scale, Id before) {
   std::vector<Iter> iters;
   std::vector<int64_t> extents;

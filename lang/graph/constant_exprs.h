@@ -35,6 +35,9 @@ class ConstantBuffers {
   // Adds a block dest[index] = value over these iters before a child of the root. The index is over the iters.
   void AddStore(absl::string_view block, const std::vector<Iter>& iters, Id dest,
                 const std::vector<IndexSum>& index, Id value, Id before);
+  // Adds a block to[written] = from[read] over this shape, whose iters the indices are over.
+  void AddCopy(absl::string_view block, const std::vector<Extent>& shape, Id from,
+               const std::vector<IndexSum>& read, Id to, const std::vector<IndexSum>& written, Id before);
   // The same for a reduction: the iters have the kinds that they are given with.
   void AddReduction(absl::string_view block, const std::vector<Iter>& iters, Id dest,
                     const std::vector<IndexSum>& index, Id value, Id before, Id monoid);

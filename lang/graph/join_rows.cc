@@ -8,7 +8,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/analysis/placement.h"
 #include "lang/graph/alike.h"
 #include "lang/graph/constant_exprs.h"
 #include "lang/graph/join_siblings.h"
@@ -221,17 +220,12 @@ class RowJoiner {
   void CopyRow(Id result, Id joined, int64_t row, Id before) {
     const auto dims = p_.Dims(p_.buffers[result].shape);
     const std::vector<Extent> shape(dims.begin(), dims.end());
-    std::vector<Iter> iters;
-    std::vector<int32_t> read{p_.AddMark(IndexSum::Constant(row), p_.Dims(p_.buffers[joined].shape)[0])};
-    std::vector<IndexSum> written;
+    std::vector<IndexSum> read{IndexSum::Constant(row)}, written;
     for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
       written.push_back(IndexSum::Of(Source::Iter(d)));
-      iters.push_back({p_.Intern(absl::StrCat("d", d)), shape[d], IterKind::kSpatial, kNone});
-      read.push_back(p_.AddMark(written.back(), shape[d]));
+      read.push_back(written.back());
     }
-    const Range index = p_.AddList(read);
-    const Id value = p_.AddExpr(Expr::Load(p_.buffers[result].dtype, joined, index));
-    constants_.AddStore("row", iters, result, written, value, before);
+    constants_.AddCopy("row", shape, joined, read, result, written, before);
   }
 
   Program& p_;

@@ -6,8 +6,8 @@
 //   P0.rows[r, f] sum= X[r, c]*W[c, f]
 //   P0[f] = P0.rows[0, f];   P1[f] = P0.rows[1, f];   ..
 //
-// The constants are read once. The copies are views of the rows (lang/graph/views.h) where these are aligned. Terms and their order stay as they are, so no bit changes but by what schedules may
-// reorder.
+// The constants are read once. The copies are views of the rows (lang/graph/views.h) where these are aligned.
+// Terms and their order stay as they are, so no bit changes but by what schedules may reorder.
 #pragma once
 
 #include "lang/program/program.h"

@@ -323,20 +323,14 @@ class Joiner {
     const Id before = FirstUser(parts);
     int64_t offset = 0;
     for (const Id part : parts) {
-      std::vector<Iter> iters;
-      std::vector<int32_t> read;
-      std::vector<IndexSum> written;
       const auto dims = p_.Dims(p_.buffers[part].shape);
       const std::vector<Extent> shape(dims.begin(), dims.end());
+      std::vector<IndexSum> read, written;
       for (int d = 0; d < static_cast<int>(shape.size()); ++d) {
-        const IndexSum at = IndexSum::Of(Source::Iter(d));
-        iters.push_back({p_.Intern(absl::StrCat("d", d)), shape[d], IterKind::kSpatial, kNone});
-        read.push_back(p_.AddMark(at, shape[d]));
-        written.push_back(d == dim ? at + IndexSum::Constant(offset) : at);
+        read.push_back(IndexSum::Of(Source::Iter(d)));
+        written.push_back(d == dim ? read.back() + IndexSum::Constant(offset) : read.back());
       }
-      const Range index = p_.AddList(read);
-      const Id value = p_.AddExpr(Expr::Load(p_.buffers[part].dtype, part, index));
-      constants_.AddStore("join", iters, joined, written, value, before);
+      constants_.AddCopy("join", shape, part, read, joined, written, before);
       offset += shape[dim].Known();
     }
     return joined_constants_[{parts, dim}] = joined;

@@ -1,4 +1,4 @@
-// The check of a model's plan follows views, and finds faults of them.
+// The check of a model's plan follows views and slices, and finds their faults.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -33,6 +33,14 @@ Id Dense(Builder& b, Id from, int64_t rows, const std::string& name) {
   return to;
 }
 
+// Ends the program, which has two views, and plans its calls.
+void Plan(Builder& b, Model& m) {
+  m.program = b.Finish();
+  EXPECT_EQ(MarkViews(m.program, kModelAlignment), 2);
+  const std::vector<Task> tasks = ExtractAllTasks(m.program).value();
+  m.plan = PlanCalls(m.program, tasks, std::vector<TaskNeeds>(tasks.size())).value();
+}
+
 Model Planned() {
   Builder b("net");
   Model m;
@@ -45,25 +53,34 @@ Model Planned() {
               b.Load(part, {i, j}));
   }
   b.MakeOutput(Dense(b, m.both, 16, "2"));
-  m.program = b.Finish();
-  EXPECT_EQ(MarkViews(m.program, kModelAlignment), 2);
-  const std::vector<Task> tasks = ExtractAllTasks(m.program).value();
-  m.plan = PlanCalls(m.program, tasks, std::vector<TaskNeeds>(tasks.size())).value();
+  Plan(b, m);
   return m;
 }
 
-TEST(CheckModelPlan, AcceptsViews) {
-  const Model m = Planned();
+// The plan is right, and nothing is copied.
+void ExpectRight(const Model& m) {
   const auto report = CheckModelPlan(m.program, m.plan);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->bytes_alive, 1024);  // no copy of the parts
   EXPECT_EQ(m.plan.calls.size(), 3);
 }
 
+TEST(CheckModelPlan, AcceptsViews) { ExpectRight(Planned()); }
+
 struct Fault {
   std::string name, found;  // found: a part of the error
   std::function<void(Model&)> make;
 };
+
+void ExpectFound(const Model& right, const std::vector<Fault>& faults) {
+  for (const Fault& fault : faults) {
+    Model m = right;
+    fault.make(m);
+    const auto report = CheckModelPlan(m.program, m.plan);
+    EXPECT_FALSE(report.ok()) << fault.name;
+    EXPECT_THAT(std::string(report.status().message()), HasSubstr(fault.found)) << fault.name;
+  }
+}
 
 TEST(CheckModelPlan, FindsFaultsOfViews) {
   const std::vector<Fault> faults = {
@@ -84,13 +101,7 @@ TEST(CheckModelPlan, FindsFaultsOfViews) {
       {"a workspace lies in a part that is written before", "is overwritten",
        [](Model& m) { m.plan.calls[1].workspaces.push_back({Location::Area::kArena, 0, 64}); }},
   };
-  for (const Fault& fault : faults) {
-    Model m = Planned();
-    fault.make(m);
-    const auto report = CheckModelPlan(m.program, m.plan);
-    EXPECT_FALSE(report.ok()) << fault.name;
-    EXPECT_THAT(std::string(report.status().message()), HasSubstr(fault.found)) << fault.name;
-  }
+  ExpectFound(Planned(), faults);
 }
 
 // all = x*w0, a and b are its halves, y = a*w1 and z = b*w2.
@@ -107,20 +118,11 @@ Model PlannedSlices() {
   }
   b.MakeOutput(Dense(b, m.a, 8, "1"));
   b.MakeOutput(Dense(b, m.b, 8, "2"));
-  m.program = b.Finish();
-  EXPECT_EQ(MarkViews(m.program, kModelAlignment), 2);
-  const std::vector<Task> tasks = ExtractAllTasks(m.program).value();
-  m.plan = PlanCalls(m.program, tasks, std::vector<TaskNeeds>(tasks.size())).value();
+  Plan(b, m);
   return m;
 }
 
-TEST(CheckModelPlan, AcceptsSlices) {
-  const Model m = PlannedSlices();
-  const auto report = CheckModelPlan(m.program, m.plan);
-  ASSERT_TRUE(report.ok()) << report.status();
-  EXPECT_EQ(report->bytes_alive, 1024);  // no copy of the parts
-  EXPECT_EQ(m.plan.calls.size(), 3);
-}
+TEST(CheckModelPlan, AcceptsSlices) { ExpectRight(PlannedSlices()); }
 
 TEST(CheckModelPlan, FindsFaultsOfSlices) {
   const std::vector<Fault> faults = {
@@ -136,13 +138,7 @@ TEST(CheckModelPlan, FindsFaultsOfSlices) {
       {"a workspace lies in the whole between two readers of slices", "is overwritten",
        [](Model& m) { m.plan.calls[1].workspaces.push_back({Location::Area::kArena, 512, 64}); }},
   };
-  for (const Fault& fault : faults) {
-    Model m = PlannedSlices();
-    fault.make(m);
-    const auto report = CheckModelPlan(m.program, m.plan);
-    EXPECT_FALSE(report.ok()) << fault.name;
-    EXPECT_THAT(std::string(report.status().message()), HasSubstr(fault.found)) << fault.name;
-  }
+  ExpectFound(PlannedSlices(), faults);
 }
 
 }  // namespace

@@ -128,13 +128,13 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
-    todo = [('torch ' + torch.__version__, name, shapes, call) for name, (shapes, call) in operators(torch).items()]
+    calls = [('torch ' + torch.__version__, name, shapes, call) for name, (shapes, call) in operators(torch).items()]
     try:
         library, call = triton_product()
-        todo += [(library, name, shapes, call) for _, name, shapes, _ in todo if name.find('matmul_') >= 0]
+        calls += [(library, name, shapes, call) for _, name, shapes, _ in calls if name.find('matmul_') >= 0]
     except ImportError:
         say(item='problem', text='no triton')
-    for library, name, shapes, call in todo:
+    for library, name, shapes, call in calls:
         if time.monotonic() > end:
             say(item='problem', text=f'no time was left for {library} on {name}')
             continue

@@ -1,4 +1,4 @@
-// Programs for GPUs of which one of two is better: copies along rows or columns, and products with and without tiles.
+// Pairs of GPU programs. One of each pair is better: a copy along rows or columns, a product with or without tiles.
 #pragma once
 
 #include <utility>

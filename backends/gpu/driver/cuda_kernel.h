@@ -35,7 +35,7 @@ class CudaKernel {
   int repeated_runs() const { return repeated_runs_; }
   // Puts the launches of a phase on the stream.
   void Run(const CudaBuffers& buffers, bool prepare) const;
-  // The first launch of which an SM holds another number of blocks than the field kBlocksPerSmField says, in words; ""
+  // Says which launch is the first for which an SM holds another number of blocks than kBlocksPerSmField wants; ""
   // if there is none.
   std::string OtherOccupancy() const;
 

@@ -22,13 +22,22 @@ struct Level {
   int32_t pass = 0;
 };
 
+// Threads that have waited for each other: SyncPoint::among and within.
+struct Waited {
+  Owner among = Owner::kThread;
+  Id within = kNone;
+
+  bool Covers(const Waited& other) const {
+    return among >= other.among && (within == kNone || within == other.within);
+  }
+};
+
 struct Touch {  // an access since the last point that orders it
   Id block = kNone, buffer = kNone;
   bool writes = false;
   int32_t copy = -1;  // of a ring; -1: the buffer has no copies
   std::vector<Level> path;
-  Owner synced = Owner::kThread;  // the threads that have waited since; kThread: none
-  Id within = kNone;              // for `synced`: SyncPoint::within
+  std::vector<Waited> waited{};  // since
 };
 
 class Planner {
@@ -60,7 +69,9 @@ class Planner {
     if (!status_.ok()) return;
     if (p_.IsBlock(node)) Access(node);
     if (p_.IsLoop(node) && p_.loop(node).kind == LoopKind::kPipelined) return VisitSteps(node);
-    const bool repeats = p_.IsLoop(node) && !OnAxis(p_, node) && p_.loop(node).extent.UpperBound() > 1;
+    // A second pass finds what iterations of this loop do to each other. It is the same whenever the loop runs again.
+    const bool repeats = p_.IsLoop(node) && !OnAxis(p_, node) && p_.loop(node).extent.UpperBound() > 1 &&
+                         visited_.insert(node).second;
     path_.push_back({node, kNone, 0});
     for (int32_t pass = 0; pass < (repeats ? 2 : 1); ++pass) {
       path_.back().pass = pass;
@@ -175,7 +186,7 @@ class Planner {
         t = static_cast<size_t>(-1);  // fewer touches are left
     const auto same = [&](const Touch& t) {
       return t.block == block && t.buffer == buffer && t.writes == writes && t.copy == now.copy &&
-             t.synced == Owner::kThread && SamePath(t.path, now.path);
+             t.waited.empty() && SamePath(t.path, now.path);
     };
     if (absl::c_none_of(touches_, same)) touches_.push_back(std::move(now));
   }
@@ -214,7 +225,8 @@ class Planner {
     while (within != kNone &&
            !(p_.IsLoop(within) && OnAxis(p_, within) && IsThreadAxis(p_.loop(within).kind)))
       within = p_.nodes[within].parent;
-    if (before.synced >= needed && (before.within == kNone || before.within == within)) return false;
+    const auto enough = [&](const Waited& w) { return w.Covers({needed, within}); };
+    if (absl::c_any_of(before.waited, enough)) return false;
     Id child = now.path[level].child;
     if (carried) child = FirstOfStep(parent);
     Add({parent, child, needed, within}, level);
@@ -304,11 +316,12 @@ class Planner {
       if (at == level && touch.path[at].pass == path_[at].pass &&
           !IsBefore(touch.path[at].child, point.before))
         continue;
-      if (touch.synced > point.among || (touch.synced == point.among && touch.within == kNone)) continue;
-      touch.synced = point.among;
-      touch.within = point.within;
+      const Waited now{point.among, point.within};
+      if (absl::c_none_of(touch.waited, [&](const Waited& w) { return w.Covers(now); }))
+        touch.waited.push_back(now);
     }
-    std::erase_if(touches_, [](const Touch& t) { return t.synced >= Owner::kBlock && t.within == kNone; });
+    const auto is_ordered = [](const Waited& w) { return w.Covers({Owner::kBlock, kNone}); };
+    std::erase_if(touches_, [&](const Touch& t) { return absl::c_any_of(t.waited, is_ordered); });
   }
 
   // True if child a of a node runs before its child b in an iteration or step.
@@ -366,6 +379,7 @@ class Planner {
   const Program& p_;
   Id nest_ = kNone;
   std::set<Id> written_;  // by blocks of the nest
+  std::set<Id> visited_;  // loops
   std::vector<Level> path_;
   std::vector<Touch> touches_;
   std::map<Id, int64_t> iteration_;  // of pipelined loops: that of the child that runs

@@ -249,6 +249,83 @@ TEST(Synchronization, OneThreadCombinesWhatThreadsOfAFusedLoopReduced) {
   }
 }
 
+// What all threads of a warp have waited for stays known when warpgroups wait within an iteration of thread-y. Planning
+// did not end.
+TEST(Synchronization, AWaitWithinALoopHidesNoneOutsideOfIt) {
+  const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
+program rows
+parameters in, out
+buffer in: f64[9, 6, 2] input
+buffer out: f64[9, 6, 2] output
+buffer all: f64[18, 6, 2] temporary
+buffer warp: f64[18, 6, 2] temporary warp/warp
+buffer group: f64[18, 6, 2] temporary warpgroup/warpgroup
+
+for i < 9 {
+  for j < 6 thread-y {
+    for k < 2 virtual-thread {
+      for r < 9 {
+        block spread {
+          spatial i < 9 = r
+          spatial j < 6 = j
+          spatial k < 2 = k
+          all[i*2, j, k] = in[i, j, k]
+          from compute 1
+        }
+      }
+      block first {
+        spatial i < 18 = i*2
+        spatial j < 6 = j
+        spatial k < 2 = k
+        warp[i, j, k] = all[i, j, k]
+        from copy all
+      }
+      block second {
+        spatial i < 18 = i*2
+        spatial j < 6 = j
+        spatial k < 2 = k
+        group[i, j, k] = warp[i, j, k]
+        from copy all
+      }
+      block map {
+        spatial i < 9 = i
+        spatial j < 6 = j
+        spatial k < 2 = k
+        out[i, j, k] = group[i*2, j, k] + f64(1)
+        from compute 2
+      }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(TextOf(*p, PlanOf(*p)),
+            "warp before block \"first\" within loop j\n"
+            "warpgroup before loop r within loop j\n"
+            "warpgroup before loop j\n");
+  EXPECT_EQ(CheckThreadClocks(*p, PlanOf(*p)), absl::OkStatus());
+}
+
+// Threads turn each row in a nest of 30 loops: the time to plan does not double with each loop.
+TEST(Synchronization, DeepNestsArePlannedInNoTime) {
+  constexpr int kDepth = 30;
+  Builder b("deep");
+  const IndexSum i = b.Iter(0), t = b.Iter(1);
+  const int64_t rows = int64_t{1} << kDepth;
+  const Id A = b.Input("A", DType::kF32, {rows, 8}), T = b.Temporary("T", DType::kF32, {rows, 8}),
+           C = b.Output("C", DType::kF32, {rows, 8});
+  b.Compute("make", {{"i", rows}, {"t", 8}}, {T, {i, t}}, b.Load(A, {i, t}));
+  b.Compute("use", {{"i", rows}, {"t", 8}}, {C, {i, t}}, b.Load(T, {i, t * -1 + IndexSum::Constant(7)}));
+  Schedule s = Scheduled(b.Finish());
+  const Loop row = s.GetLoops(s.GetBlock("use"))[0];
+  const std::vector<Loop> loops = s.Split(row, std::vector<Factor>(kDepth, Factor(2)));
+  s.ComputeAt(s.GetBlock("make"), loops.back());
+  s.Bind(s.GetLoops(s.GetBlock("use")).back(), LoopKind::kThreadX);
+  s.Bind(s.GetLoops(s.GetBlock("make")).back(), LoopKind::kThreadX);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(PlanOf(s.program()).points.size(), 2u);  // within a row, and before the next one
+}
+
 // A random program after random steps that make kernels.
 Program RandomKernels(uint64_t seed) {
   RandomDice dice(Engine{seed});

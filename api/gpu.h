@@ -37,4 +37,8 @@ struct ImportReport {
   int added = 0, present = 0;  // records
 };
 
+struct ExportReport {
+  int records = 0;
+};
+
 }  // namespace kiln::api

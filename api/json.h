@@ -31,6 +31,7 @@ std::string ToJson(const std::vector<RunInfo>& runs);
 std::string ToJson(const TrainResult& result);
 std::string ToJson(const BundleReport& report);
 std::string ToJson(const ImportReport& report);
+std::string ToJson(const ExportReport& report);
 std::string ToJson(const BenchReport& report);
 std::string ToJson(const RaceReport& report);
 std::string ToJson(const std::vector<Finding>& findings);

@@ -121,7 +121,7 @@ class Session {
   // Adds the records of a file: results of a bundle, or records as JSON lines, which ExportRecords writes. Creates the
   // database. kInvalidArgument names the line that is malformed.
   absl::StatusOr<ImportReport> ImportRecords(const std::string& file);
-  absl::Status ExportRecords(const std::string& file);
+  absl::StatusOr<ExportReport> ExportRecords(const std::string& file);
   // Returns the runs with their rounds: all of them if `run` is 0, else only this one.
   absl::StatusOr<std::vector<RunInfo>> Runs(int64_t run = 0);
   // Trains a cost model on all records and writes it to `file`, for TuneSettings::transfer.

@@ -300,7 +300,7 @@ void WriteRows(std::ostream& out, const char* kind, const std::vector<Row>& rows
 
 }  // namespace
 
-absl::Status ExportJson(Store& store, std::ostream& out) {
+absl::StatusOr<int> ExportJson(Store& store, std::ostream& out) {
   const auto contents = store.ReadAll();
   if (!contents.ok()) return contents.status();
   out << Json{{"format", kFormat}, {"version", kVersion}}.dump() << '\n';
@@ -310,7 +310,7 @@ absl::Status ExportJson(Store& store, std::ostream& out) {
   WriteRows(out, "record", contents->records);
   out.flush();
   if (!out.good()) return absl::UnavailableError("the export could not be written whole; is the disk full?");
-  return absl::OkStatus();
+  return static_cast<int>(contents->records.size());
 }
 
 absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name) {

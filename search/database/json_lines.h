@@ -23,7 +23,8 @@
 
 namespace kiln {
 
-absl::Status ExportJson(Store& store, std::ostream& out);
+// Returns the number of records.
+absl::StatusOr<int> ExportJson(Store& store, std::ostream& out);
 
 // Imports everything or nothing. A malformed line gives kInvalidArgument, "NAME:LINE:COLUMN: what is wrong",
 // where NAME is `name`, the name of the input.

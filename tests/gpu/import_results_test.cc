@@ -68,7 +68,9 @@ TEST_F(ImportResults, WhatIsNoResultIsRefusedWhole) {
 TEST_F(ImportResults, ExportedRecordsComeBack) {
   ASSERT_TRUE(Import(kResults).ok());
   const std::string file = testing::TempDir() + "kiln-exported.json";
-  ASSERT_EQ(api::Session({.database = database_}).ExportRecords(file), absl::OkStatus());
+  const auto exported = api::Session({.database = database_}).ExportRecords(file);
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  EXPECT_EQ(exported->records, 2);
   std::remove(database_.c_str());
   const auto back = api::Session({.database = database_}).ImportRecords(file);
   ASSERT_TRUE(back.ok()) << back.status();

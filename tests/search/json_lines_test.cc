@@ -172,7 +172,7 @@ TEST(JsonLines, SaysWhenTheOutputCannotBeWritten) {
   const auto store = MakeMemoryStore();
   std::ostringstream out;
   out.setstate(std::ios::badbit);
-  EXPECT_EQ(ExportJson(*store, out).code(), StatusCode::kUnavailable);
+  EXPECT_EQ(ExportJson(*store, out).status().code(), StatusCode::kUnavailable);
 }
 
 }  // namespace

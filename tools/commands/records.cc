@@ -10,9 +10,18 @@ struct Options {
   bool json = false;
 };
 
-absl::Status Records(const Options& options) {
-  api::Session session({.database = options.database});
-  if (options.action == "export") return session.ExportRecords(options.file);
+absl::Status Export(api::Session& session, const Options& options) {
+  const auto report = session.ExportRecords(options.file);
+  if (!report.ok()) return report.status();
+  if (options.json) {
+    Print(api::ToJson(*report));
+  } else {
+    std::printf("%d records written to %s\n", report->records, options.file.c_str());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Import(api::Session& session, const Options& options) {
   const auto report = session.ImportRecords(options.file);
   if (!report.ok()) return report.status();
   if (options.json) {
@@ -21,6 +30,11 @@ absl::Status Records(const Options& options) {
     std::printf("%d records added, %d were there\n", report->added, report->present);
   }
   return absl::OkStatus();
+}
+
+absl::Status Records(const Options& options) {
+  api::Session session({.database = options.database});
+  return options.action == "export" ? Export(session, options) : Import(session, options);
 }
 
 }  // namespace

@@ -120,12 +120,14 @@ absl::StatusOr<ImportReport> ImportRecordsFrom(const SessionOptions& options, co
   return ImportReport{merged->added, merged->present};
 }
 
-absl::Status ExportRecordsTo(const SessionOptions& options, const std::string& file) {
+absl::StatusOr<ExportReport> ExportRecordsTo(const SessionOptions& options, const std::string& file) {
   auto store = OpenExistingStore(options.database);
   if (!store.ok()) return store.status();
   std::ofstream out(file, std::ios::binary);
-  if (absl::Status status = ExportJson(**store, out); !status.ok()) return status;
-  return out.flush() ? absl::OkStatus() : absl::UnavailableError(absl::StrCat(file, " cannot be written"));
+  if (!out) return absl::UnavailableError(absl::StrCat(file, " cannot be written"));
+  const absl::StatusOr<int> records = ExportJson(**store, out);
+  if (!records.ok()) return records.status();
+  return ExportReport{*records};
 }
 
 }  // namespace kiln::api

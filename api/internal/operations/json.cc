@@ -397,6 +397,7 @@ std::string ToJson(const BundleReport& r) {
         })}});
 }
 
+std::string ToJson(const ExportReport& r) { return Document({{"records", r.records}}); }
 std::string ToJson(const ImportReport& r) { return Document({{"added", r.added}, {"present", r.present}}); }
 
 std::string ToJson(const BenchReport& r) {

@@ -44,7 +44,7 @@ absl::StatusOr<BundleReport> MakeBundle(const SessionOptions& options, const Inp
                                         const std::vector<TaskInfo>& tasks, const BundleSettings& settings,
                                         Stop& stop);
 absl::StatusOr<ImportReport> ImportRecordsFrom(const SessionOptions& options, const std::string& file);
-absl::Status ExportRecordsTo(const SessionOptions& options, const std::string& file);
+absl::StatusOr<ExportReport> ExportRecordsTo(const SessionOptions& options, const std::string& file);
 
 absl::StatusOr<std::vector<RunInfo>> RunsOf(const SessionOptions& options, RowId run);
 absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std::string& features,

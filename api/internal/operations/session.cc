@@ -145,6 +145,8 @@ absl::StatusOr<ImportReport> Session::ImportRecords(const std::string& file) {
   return ImportRecordsFrom(impl_->options, file);
 }
 
-absl::Status Session::ExportRecords(const std::string& file) { return ExportRecordsTo(impl_->options, file); }
+absl::StatusOr<ExportReport> Session::ExportRecords(const std::string& file) {
+  return ExportRecordsTo(impl_->options, file);
+}
 
 }  // namespace kiln::api

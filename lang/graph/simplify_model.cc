@@ -21,9 +21,9 @@ ModelSimplifications SimplifyModel(Program& model, const Policies& policies) {
   if (!HasGivenConstants(model)) return done;
   done.applied = true;
   InlineRepeatedConstants(model);
-  if (policies.Has(kNarrowVariances)) done.narrowed = NarrowVariances(model);
-  done.assumed = BringToOneForm(model, policies.Has(kAssumeNumbers));
-  if (policies.Has(kFoldAffine)) {
+  if (policies.Has(Policy::kNarrowVariances)) done.narrowed = NarrowVariances(model);
+  done.assumed = BringToOneForm(model, policies.Has(Policy::kAssumeNumbers));
+  if (policies.Has(Policy::kFoldAffine)) {
     done.folded = FoldAffine(model);
     done.folded += FoldBefore(model);
     FoldAffine(model);  // moves the start values that FoldBefore adds

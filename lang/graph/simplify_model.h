@@ -23,10 +23,6 @@
 
 namespace kiln {
 
-// Rows of the table in lang/target/policies.cc, after the enumerators of Policy.
-inline constexpr Policy kFoldAffine{static_cast<int>(Policy::kPrefetchNests) + 1},
-    kAssumeNumbers{static_cast<int>(kFoldAffine) + 1}, kNarrowVariances{static_cast<int>(kFoldAffine) + 2};
-
 struct ModelSimplifications {
   bool applied = false;  // false if the model was left alone
   int folded = 0;        // sums whose scale or shift was folded

@@ -13,10 +13,6 @@ namespace kiln {
 namespace {
 
 using P = Policy;
-constexpr P Next(P policy, int steps) { return P{static_cast<int>(policy) + steps}; }
-// lang/graph/simplify_model.h
-constexpr P kFoldAffine = Next(P::kPrefetchNests, 1), kAssumeNumbers = Next(P::kPrefetchNests, 2),
-            kNarrowVariances = Next(P::kPrefetchNests, 3);
 
 // The second text of each row completes the sentence "While the policy is on, Kiln ..".
 constexpr PolicyRow kRows[] = {
@@ -72,12 +68,12 @@ constexpr PolicyRow kRows[] = {
      "decides conditions for whole loops and tiles, and calls instructions where they fit", ""},
     {P::kPrefetchNests, "prefetch-nests",
      "prefetches in the last iteration of a nest what the next nest reads first", "", true},
-    {kFoldAffine, "fold-affine",
+    {P::kFoldAffine, "fold-affine",
      "folds scales and shifts by constants, as of batch norm, into the weights beside them", "0025"},
-    {kAssumeNumbers, "assume-numbers",
+    {P::kAssumeNumbers, "assume-numbers",
      "writes clips as maxima and minima, and leaves out the addition of zeros, whatever NaN and -0 become",
      "0025"},
-    {kNarrowVariances, "narrow-variances",
+    {P::kNarrowVariances, "narrow-variances",
      "takes variances of f32 values in f32 where the file takes them in f64", "0025"},
 };
 

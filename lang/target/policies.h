@@ -56,6 +56,10 @@ enum class Policy {
   kFirstIteration,
   kGuards,
   kPrefetchNests,
+  // Import of models (lang/graph/simplify_model.h): these change which tasks a model has.
+  kFoldAffine,
+  kAssumeNumbers,
+  kNarrowVariances,
 };
 
 struct PolicyRow {

@@ -73,9 +73,9 @@ const Example kExamples[] = {
     {Policy::kFirstIteration, kMlir, "tests/inputs/ops/torch_matmul_1024.mlir"},
     {Policy::kGuards, kMlir, "bench/operators/MM_197x769x1023.mlir"},
     {Policy::kPrefetchNests, kMlir, "bench/operators/RL9.mlir"},
-    {kFoldAffine, kModel, "tests/inputs/models/torch_resnet18.mlir"},
-    {kAssumeNumbers, kModel, "tests/inputs/models/onnx_mobilenet_v2.mlir"},
-    {kNarrowVariances, kModel, "tests/inputs/ops/torch_layernorm.mlir"},
+    {Policy::kFoldAffine, kModel, "tests/inputs/models/torch_resnet18.mlir"},
+    {Policy::kAssumeNumbers, kModel, "tests/inputs/models/onnx_mobilenet_v2.mlir"},
+    {Policy::kNarrowVariances, kModel, "tests/inputs/ops/torch_layernorm.mlir"},
 };
 
 const Program& Imported(const std::string& file) {

@@ -92,6 +92,14 @@ TEST(CheckModelPlan, FindsFaultsOfViews) {
       {"views exchange their parts", "is no copy in order",
        [](Model& m) { std::swap(m.plan.views[0].part, m.plan.views[1].part); }},
       {"a view has another offset", "is no copy in order", [](Model& m) { m.plan.views[1].offset = 0; }},
+      {"two views write the same bytes", "two views write both at 0",
+       [](Model& m) {
+         Program& p = m.program;
+         p.accesses[p.block(m.plan.views[1].copy).dests.begin] =
+             p.Accesses(p.block(m.plan.views[0].copy).dests)[0];
+         m.plan.views[1].offset = 0;
+         m.plan.buffers[m.b].offset = m.plan.buffers[m.both].offset;
+       }},
       {"a part lies elsewhere", "lies elsewhere", [](Model& m) { m.plan.buffers[m.a].offset = 512; }},
       {"the whole lies elsewhere", "lies elsewhere",
        [](Model& m) { m.plan.buffers[m.both].offset = 64, m.plan.arena_bytes += 64; }},
@@ -103,6 +111,28 @@ TEST(CheckModelPlan, FindsFaultsOfViews) {
   };
   ExpectFound(Planned(), faults);
 }
+
+// As Planned, but the parts are put into a row of numbers.
+Model PlannedRow() {
+  Builder b("net");
+  Model m;
+  const Id x = b.Input("x", kF32, {8, 16});
+  m.a = Dense(b, x, 8, "0");
+  m.b = Dense(b, x, 8, "1");
+  m.both = b.Temporary("both", kF32, {256});
+  const IndexSum row{0, {{Source::Iter(0), 1, 16, 0}}}, column{0, {{Source::Iter(0), 1, 1, 16}}};
+  for (const Id part : {m.a, m.b}) {
+    b.Compute("put", {{"e", 128}}, {m.both, {i + IndexSum::Constant(part == m.a ? 0 : 128)}},
+              b.Load(part, {row, column}));
+  }
+  const Id y = b.Output("y", kF32, {16});
+  b.Reduce("sum", {{"i", 16}, {"j", 16, IterKind::kReduction}}, Monoid::Kind::kSum, {y, {i}},
+           b.Load(m.both, {i * 16 + j}));
+  Plan(b, m);
+  return m;
+}
+
+TEST(CheckModelPlan, AcceptsViewsOfOtherShapes) { ExpectRight(PlannedRow()); }
 
 // all = x*w0, a and b are its halves, y = a*w1 and z = b*w2.
 Model PlannedSlices() {

@@ -179,9 +179,17 @@ class Replay {
         return Wrong(what, " lies elsewhere");
     }
     for (const auto& [whole, views] : views_of_) {
-      int64_t bytes = 0;
-      for (const ModelView* view : views) bytes += SizeInBytes(p_, view->part);
-      if (bytes != SizeInBytes(p_, whole)) return Wrong("views write ", bytes, " bytes of ", Name(whole));
+      std::map<int64_t, int64_t> parts;  // by offset: the bytes
+      for (const ModelView* view : views) {
+        if (!parts.emplace(view->offset, SizeInBytes(p_, view->part)).second)
+          return Wrong("two views write ", Name(whole), " at ", view->offset);
+      }
+      int64_t end = 0;
+      for (const auto& [offset, bytes] : parts) {
+        if (offset != end) return Wrong("views leave a gap, or overlap, at ", end, " of ", Name(whole));
+        end += bytes;
+      }
+      if (end != SizeInBytes(p_, whole)) return Wrong("views write ", end, " bytes of ", Name(whole));
     }
     return absl::OkStatus();
   }

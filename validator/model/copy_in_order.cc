@@ -4,22 +4,32 @@
 #include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
+
 namespace kiln {
 namespace {
 
-// Where an index lies in a row-major buffer, as a constant and a step for each iter. False if an index divides.
-bool StepsOf(const Program& p, Id buffer, Range index, int64_t* first, std::vector<int64_t>* steps) {
-  int64_t stride = 1;
-  for (int d = index.count; d-- > 0; stride *= p.Dims(p.buffers[buffer].shape)[d].UpperBound()) {
-    const IndexSum sum = p.SumOf(p.List(index)[d]);
-    *first += sum.offset * stride;
-    for (const IndexSplit& split : sum.splits) {
-      if (split.lower != 1 || split.extent != 0) return false;
-      (*steps)[split.source.id] += split.scale * stride;
+// Where an index lies in a row-major buffer: a constant, plus what each iter adds, by its value.
+struct Positions {
+  int64_t first = 0;
+  std::vector<std::vector<int64_t>> added;
+
+  Positions(const Program& p, Id buffer, Range index, absl::Span<const Iter> iters) {
+    for (const Iter& iter : iters) added.emplace_back(iter.extent.UpperBound());
+    int64_t stride = 1;
+    for (int d = index.count; d-- > 0; stride *= p.Dims(p.buffers[buffer].shape)[d].UpperBound()) {
+      const IndexSum sum = p.SumOf(p.List(index)[d]);
+      first += sum.offset * stride;
+      for (const IndexSplit& split : sum.splits) {
+        std::vector<int64_t>& by_value = added[split.source.id];
+        for (size_t value = 0; value < by_value.size(); ++value) {
+          const int64_t quotient = static_cast<int64_t>(value) / split.lower;
+          by_value[value] += (split.extent == 0 ? quotient : quotient % split.extent) * split.scale * stride;
+        }
+      }
     }
   }
-  return true;
-}
+};
 
 }  // namespace
 
@@ -38,16 +48,19 @@ bool IsCopyInOrder(const Program& p, const ModelView& view) {
       dest.buffer != (view.slice ? view.part : view.whole))
     return false;
   const Range loaded = value.AsLoad().index;
-  const auto iters = p.Iters(b.iters);
-  int64_t from = 0, to = 0;
-  std::vector<int64_t> steps_from(iters.size()), steps_to(iters.size());
-  if (!StepsOf(p, view.part, view.slice ? dest.index : loaded, &from, &steps_from) ||
-      !StepsOf(p, view.whole, view.slice ? loaded : dest.index, &to, &steps_to) || steps_from != steps_to ||
-      from != 0 || to * SizeOf(p.buffers[view.part].dtype) != view.offset)
+  const Positions from(p, view.part, view.slice ? dest.index : loaded, p.Iters(b.iters)),
+      to(p, view.whole, view.slice ? loaded : dest.index, p.Iters(b.iters));
+  if (from.added != to.added || from.first != 0 ||
+      to.first * SizeOf(p.buffers[view.part].dtype) != view.offset)
     return false;
   std::vector<std::pair<int64_t, int64_t>> digits;  // (step, extent), from the fastest
-  for (size_t i = 0; i < iters.size(); ++i) {
-    if (iters[i].extent.UpperBound() != 1) digits.push_back({steps_from[i], iters[i].extent.UpperBound()});
+  for (const std::vector<int64_t>& by_value : from.added) {
+    const auto extent = static_cast<int64_t>(by_value.size());
+    if (extent == 1) continue;
+    for (int64_t value = 0; value < extent; ++value) {
+      if (by_value[value] != value * by_value[1]) return false;
+    }
+    digits.push_back({by_value[1], extent});
   }
   std::sort(digits.begin(), digits.end());
   int64_t elements = 1;

@@ -8,7 +8,7 @@
 #include "absl/algorithm/container.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
-#include "lang/analysis/reshape.h"
+#include "lang/graph/concatenations.h"
 #include "lang/graph/outline.h"
 #include "lang/program/layout.h"
 #include "lang/schedule/rewrite.h"
@@ -18,53 +18,21 @@ namespace {
 
 constexpr absl::string_view kView = "view";
 
-bool IsPlainTemporary(const Program& p, Id buffer) {
-  return p.buffers[buffer].role == Role::kTemporary && p.buffers[buffer].layout.axes.count == 0;
-}
-
-struct Place {
-  Id buffer = kNone;
-  Range index;
-};
-
-// The position in `whole` of the first element of `part`, if the block's instances are the elements of `part`, in order, and
-// lie one after the other in `whole`.
-std::optional<int64_t> FirstOf(const Program& p, Id block, const Place& part, const Place& whole) {
-  const std::vector<int64_t> extents = IterExtents(p, block);
-  const auto extent_of = [&](Source source) { return extents[source.id]; };
-  const IndexSum own = Simplify(FlatIndex(p, part.buffer, part.index), extent_of);
-  IndexSum in = Simplify(FlatIndex(p, whole.buffer, whole.index), extent_of);
-  const int64_t first = in.offset;
-  in.offset = 0;
-  int64_t instances = 1;
-  for (const int64_t extent : extents) instances *= extent;
-  // As many instances as elements, all of them in bounds and at different elements.
-  const IndexMap map{.domain = extents, .results = {own}};
-  const Interval bounds = Bounds(own, extent_of);
-  if (!(own == in) || instances != ElementsOf(p, part.buffer) || bounds.min != 0 ||
-      bounds.max != instances - 1 || !IsBijective(map))
-    return std::nullopt;
-  return first;
-}
+bool IsAll(const Program& p, const Piece& piece) { return piece.elements == ElementsOf(p, piece.buffer); }
 
 }  // namespace
 
 std::optional<View> AsView(const Program& p, Id block) {
-  const BlockNode& b = p.block(block);
-  if (b.monoid != kNone || b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1)
-    return std::nullopt;
-  const Expr& value = p.exprs[p.List(b.values)[0]];
+  const std::optional<Piece> to = WrittenPiece(p, block);
+  if (!to.has_value()) return std::nullopt;
+  const Expr& value = p.exprs[p.List(p.block(block).values)[0]];
   if (value.op != Op::kLoad) return std::nullopt;
-  const Place from{value.AsLoad().buffer, value.AsLoad().index},
-      to{p.Accesses(b.dests)[0].buffer, p.Accesses(b.dests)[0].index};
-  const DType type = p.buffers[from.buffer].dtype;
-  if (!IsPlainTemporary(p, from.buffer) || !IsPlainTemporary(p, to.buffer) ||
-      type != p.buffers[to.buffer].dtype)
+  const std::optional<Piece> from = PieceOf(p, block, value.AsLoad().buffer, value.AsLoad().index);
+  const DType type = p.buffers[to->buffer].dtype;
+  if (!from.has_value() || !(from->flat == to->flat) || p.buffers[from->buffer].dtype != type)
     return std::nullopt;
-  if (const auto first = FirstOf(p, block, from, to); first.has_value())
-    return View{from.buffer, to.buffer, *first * SizeOf(type)};
-  if (const auto first = FirstOf(p, block, to, from); first.has_value())
-    return View{to.buffer, from.buffer, *first * SizeOf(type), true};
+  if (IsAll(p, *from)) return View{from->buffer, to->buffer, to->first * SizeOf(type)};
+  if (IsAll(p, *to)) return View{to->buffer, from->buffer, from->first * SizeOf(type), true};
   return std::nullopt;
 }
 
@@ -100,27 +68,37 @@ int MarkSlices(Program& p, const std::set<Id>& parts, absl::Span<const char> pre
 }  // namespace
 
 int MarkViews(Program& p, int64_t alignment) {
+  SeparateConcatenations(p, alignment);
+  NestConcatenations(p);
   const std::vector<char> prepared = PreparedBuffers(p);
+  const std::vector<std::vector<Id>> writers = WritersByBuffer(p);
   std::set<Id> parts;
   int count = 0;
-  for (Id whole = 0; whole < static_cast<Id>(p.buffers.size()); ++whole) {
+  for (Id whole = 0; whole < static_cast<Id>(prepared.size()); ++whole) {
     if (p.buffers[whole].role != Role::kTemporary || prepared[whole] != 0) continue;
-    const std::vector<Id> writers = Writers(p, whole);
+    const int64_t bytes = SizeOf(p.buffers[whole].dtype);
     std::set<Id> now;
-    int64_t elements = 0;
-    const bool all = absl::c_all_of(writers, [&](Id block) {
-      const auto view = AsView(p, block);
-      if (!view.has_value() || view->slice || view->offset % alignment != 0 || prepared[view->part] != 0)
-        return false;
-      elements += ElementsOf(p, view->part);
-      return !parts.contains(view->part) && now.insert(view->part).second;
+    std::vector<Put> others;
+    int64_t in_place = 0;  // elements
+    const bool all = absl::c_all_of(PutsOf(p, whole, writers[whole]), [&](const Put& put) {
+      if (put.piece.first * bytes % alignment != 0) return false;
+      const bool free = put.part != kNone && prepared[put.part] == 0 && !parts.contains(put.part);
+      if (free && now.insert(put.part).second) {
+        in_place += put.piece.elements;
+        return true;
+      }
+      others.push_back(put);
+      return CanSplit(p, put);
     });
-    if (!all || writers.size() < 2 || elements != ElementsOf(p, whole)) continue;
+    if (!all || in_place == 0 || 2 * in_place < ElementsOf(p, whole)) continue;
+    for (const Put& put : others) now.insert(SplitPut(p, put));
     parts.insert(now.begin(), now.end());
-    for (const Id block : writers) Mark(p, block);
-    count += static_cast<int>(writers.size());
+    for (const Id block : Writers(p, whole)) {
+      Mark(p, block);
+      ++count;
+    }
   }
-  return count + MarkSlices(p, parts, prepared, alignment);
+  return count + MarkSlices(p, parts, PreparedBuffers(p), alignment);
 }
 
 }  // namespace kiln

@@ -27,9 +27,15 @@ std::optional<View> AsView(const Program& program, Id block);
 // True if MarkViews marked the block (its annotation "view").
 bool IsView(const Program& program, Id block);
 
-// Marks the blocks that write a buffer if views can replace all of them: the parts make up the buffer, each is a part
-// once, is computed from more than constants, and begins at a multiple of `alignment` bytes. Marks slices that begin so
-// and do not overlap, of a buffer that is no part. Returns the number of blocks. Safe from any thread.
+// Marks the blocks that write a buffer if views can replace all of them: the parts make up the buffer, each is computed
+// from more than constants, and begins at a multiple of `alignment` bytes. First it prepares the program:
+// - a concatenation that the file writes as one operation becomes a store for each part
+// - a concatenation that contains all parts of another one, in order, reads the other one
+// - what is no part of its own is copied to a temporary, which is: a parameter, a part of two concatenations that do not
+//   contain each other, or what a block computes right where the concatenation is. This is done if parts of their own
+//   make up half of the buffer.
+// Marks slices that begin so and do not overlap, of a buffer that is no part. Returns the number of blocks. Safe from any
+// thread.
 int MarkViews(Program& program, int64_t alignment);
 
 }  // namespace kiln

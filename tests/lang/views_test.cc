@@ -53,6 +53,96 @@ TEST(Views, ConsecutivePartsNeedNoCopy) {
                                                  "  128 .. 256  part1  part of both\n"));
 }
 
+// A net of products of x, of 4 x 8 elements each, and of what is put together from them.
+struct Net {
+  Builder b{"net"};
+  const Id x = b.Input("x", kF32, {4, 8});
+
+  Id Dense(Id from, int64_t rows, const std::string& name) {
+    const Id w = b.Constant(absl::StrCat("w.", name), kF32, {8, 8}), to = b.Temporary(name, kF32, {rows, 8});
+    b.Reduce(absl::StrCat("dense.", name), {{"i", rows}, {"j", 8}, {"k", 8, IterKind::kReduction}},
+             Monoid::Kind::kSum, {to, {i, j}}, b.Mul(b.Load(from, {i, k}), b.Load(w, {k, j})));
+    return to;
+  }
+
+  // The parts one after the other, which a product then reads.
+  void Put(const std::vector<Id>& parts, const std::string& name) {
+    const auto rows = static_cast<int64_t>(4 * parts.size());
+    const Id whole = b.Temporary(name, kF32, {rows, 8});
+    for (size_t n = 0; n < parts.size(); ++n) {
+      b.Compute("put", {{"i", 4}, {"j", 8}},
+                {whole, {i + IndexSum::Constant(static_cast<int64_t>(4 * n)), j}}, b.Load(parts[n], {i, j}));
+    }
+    b.MakeOutput(Dense(whole, rows, absl::StrCat("of.", name)));
+  }
+
+  // The calls, without bytes, and the parts of the arena.
+  std::string Planned() {
+    Program model = b.Finish();
+    MarkViews(model, 64);
+    const std::vector<Task> tasks = ExtractAllTasks(model).value();
+    const ModelPlan plan = PlanCalls(model, tasks, std::vector<TaskNeeds>(tasks.size())).value();
+    std::string text = absl::StrCat(plan.calls.size(), " calls");
+    for (const ModelView& view : plan.views)
+      absl::StrAppend(&text, ", ", model.Text(model.buffers[view.part].name), " at ", view.offset, " of ",
+                      model.Text(model.buffers[view.whole].name));
+    return text;
+  }
+};
+
+TEST(Views, AConcatenationLiesInALargerOneThatContainsIt) {
+  Net net;
+  const Id p = net.Dense(net.x, 4, "p"), q = net.Dense(net.x, 4, "q");
+  net.Put({p, q}, "two");
+  const Id r = net.Dense(net.x, 4, "r");
+  net.Put({r, p, q}, "three");
+  EXPECT_EQ(net.Planned(), "5 calls, p at 0 of two, q at 128 of two, r at 0 of three, two at 128 of three");
+}
+
+TEST(Views, APartOfTwoConcatenationsIsCopiedToOneOfThem) {
+  Net net;
+  const Id p = net.Dense(net.x, 4, "p"), q = net.Dense(net.x, 4, "q"), r = net.Dense(net.x, 4, "r");
+  net.Put({p, q}, "one");
+  net.Put({q, r}, "two");
+  // The product that computes q writes it to both.
+  EXPECT_EQ(net.Planned(), "5 calls, p at 0 of one, q at 128 of one, two.part at 0 of two, r at 128 of two");
+}
+
+TEST(Views, ParametersAreCopiedIfPartsOfTheirOwnMakeUpHalf) {
+  Net half, less;
+  half.Put({half.x, half.Dense(half.x, 4, "p")}, "both");
+  EXPECT_EQ(half.Planned(), "3 calls, both.part at 0 of both, p at 128 of both");
+  less.Put({less.x, less.x, less.Dense(less.x, 4, "p")}, "all");
+  EXPECT_EQ(less.Planned(), "2 calls");
+}
+
+// As a file's tensor.concat is read.
+TEST(Views, AConcatenationInOneBlockIsAStoreForEachPart) {
+  Net net;
+  Builder& b = net.b;
+  const Id p = net.Dense(net.x, 4, "p"), q = net.Dense(net.x, 4, "q"),
+           both = b.Temporary("both", kF32, {8, 8});
+  const IndexSum below = i + IndexSum::Constant(-4);
+  b.Compute(
+      "concat", {{"i", 8}, {"j", 8}}, {both, {i, j}},
+      b.Within({{i, 4}}, b.Load(p, {i, j}), b.Within({{below, 4}}, b.Load(q, {below, j}), b.Float(kF32, 0))));
+  b.MakeOutput(net.Dense(both, 8, "y"));
+  EXPECT_EQ(net.Planned(), "3 calls, p at 0 of both, q at 128 of both");
+}
+
+TEST(Views, PartsThatOverlapAreCopied) {
+  Builder b("net");
+  const Id x = b.Input("x", kF32, {4, 8}), both = b.Temporary("both", kF32, {8, 8});
+  for (const int n : {0, 1}) {
+    const Id part = b.Temporary(absl::StrCat("part", n), kF32, {4, 8});
+    b.Compute("negate", {{"i", 4}, {"j", 8}}, {part, {i, j}}, b.Make(Op::kNeg, kF32, b.Load(x, {i, j})));
+    b.Compute("put", {{"i", 4}, {"j", 8}}, {both, {i, j}}, b.Load(part, {i, j}));
+  }
+  b.MakeOutput(both);
+  Program model = b.Finish();
+  EXPECT_EQ(MarkViews(model, 64), 0);
+}
+
 TEST(Views, PartsSideBySideOrUnalignedAreCopied) {
   for (Program model : {Concatenation(1), Concatenation(0, 3)}) EXPECT_EQ(MarkViews(model, 64), 0);
 }

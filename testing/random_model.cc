@@ -69,7 +69,7 @@ class Maker {
   Id Temporary(int64_t width) { return b_.Temporary(Name("t"), kF32, {kRows, width}); }
 
   void AddStep() {
-    switch (Below(10)) {
+    switch (Below(11)) {
       case 0:
       case 1:
         return AddDense(Width());
@@ -87,6 +87,8 @@ class Maker {
         return AddMasked();
       case 8:
         return AddVariance();
+      case 9:
+        return AddRows();
       default:
         return AddNorm();
     }
@@ -196,14 +198,21 @@ class Maker {
     AddValue(out, most);
   }
 
-  // Two values side by side, each written by a block of its own.
+  // Two values side by side, each written by a block of its own, or both by one.
   void AddConcatenation() {
     const Value a = Any(), c = Any();
     const Id out = Temporary(a.width + c.width);
+    const IndexSum right = j_ + IndexSum::Constant(-a.width);
+    AddValue(out, std::max(a.most, c.most));
+    if (dice_.Flip(0.3)) {
+      const Id other = b_.Within({{right, c.width}}, b_.Load(c.buffer, {i_, right}), b_.Float(kF32, 0));
+      b_.Compute(Name("concat"), {{"i", kRows}, {"j", a.width + c.width}}, {out, {i_, j_}},
+                 b_.Within({{j_, a.width}}, b_.Load(a.buffer, {i_, j_}), other));
+      return;
+    }
     b_.Compute(Name("left"), {{"i", kRows}, {"j", a.width}}, {out, {i_, j_}}, b_.Load(a.buffer, {i_, j_}));
     b_.Compute(Name("right"), {{"i", kRows}, {"j", c.width}}, {out, {i_, j_ + IndexSum::Constant(a.width)}},
                b_.Load(c.buffer, {i_, j_}));
-    AddValue(out, std::max(a.most, c.most));
   }
 
   // Some columns, one after another or each second one, as they are or doubled.
@@ -219,27 +228,130 @@ class Maker {
     AddValue(out, 2 * from.most);
   }
 
-  // Two products one after the other in memory, which are then added.
+  // Values one after the other in memory, and what reads them. Sometimes a second stack begins with the first.
   void AddStack() {
-    const int64_t width = dice_.Flip(0.3) ? 3 : 8;
-    std::vector<Value> parts;
-    for (int n = 0; n < 2; ++n) {
-      AddDense(width);
-      parts.push_back(values_.back());
-    }
-    const int64_t columns = parts[0].width;
-    if (parts[1].width != columns) return;
+    AddDense(dice_.Flip(0.3) ? 3 : 8);
+    values_.back().is_read = true;
+    std::vector<Value> parts = {values_.back()};
+    const int count = 2 + Below(2);
+    while (std::ssize(parts) < count) parts.push_back(PartOfStack(parts[0]));
+    AddStackOf(parts);
+    if (!dice_.Flip(0.4)) return;
+    parts.push_back(PartOfStack(parts[0]));
+    AddStackOf(parts);
+  }
+
+  // A new product of this value's width, or any value of this width.
+  Value PartOfStack(const Value& first) {
+    if (dice_.Flip(0.6)) AddDense(first.width);
+    std::vector<Value*> fitting;
     for (Value& value : values_)
-      value.is_read |= value.buffer == parts[0].buffer || value.buffer == parts[1].buffer;
-    const Id stack = b_.Temporary(Name("stack"), kF32, {2, kRows, columns}), out = Temporary(columns);
-    for (const int n : {0, 1}) {
-      b_.Compute(Name("put"), {{"i", kRows}, {"j", columns}}, {stack, {IndexSum::Constant(n), i_, j_}},
-                 b_.Load(parts[n].buffer, {i_, j_}));
+      if (value.width == first.width) fitting.push_back(&value);
+    Value& part = *(dice_.Flip(0.6) ? fitting.back() : fitting[Below(static_cast<int>(fitting.size()))]);
+    part.is_read = true;
+    return part;
+  }
+
+  // A buffer of several values, and how it is indexed: by value and row, by row, or by element.
+  struct Stack {
+    Id buffer = kNone;
+    int rank = 3;
+    int64_t columns = 0;
+
+    // Row `i` of value `n`; of the whole, if n is 0 and the rank is below 3.
+    std::vector<IndexSum> At(int64_t n, const IndexSum& i, const IndexSum& j) const {
+      if (rank == 3) return {IndexSum::Constant(n), i, j};
+      const IndexSum row = i + IndexSum::Constant(n * kRows);
+      return rank == 2 ? std::vector{row, j} : std::vector{row * columns + j};
     }
-    b_.Compute(Name("unstack"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
-               b_.Add(b_.Load(stack, {IndexSum::Constant(0), i_, j_}),
-                      b_.Load(stack, {IndexSum::Constant(1), i_, j_})));
-    AddValue(out, 2 * std::max(parts[0].most, parts[1].most));
+  };
+
+  void AddStackOf(const std::vector<Value>& parts) {
+    const int64_t count = std::ssize(parts), columns = parts[0].width;
+    Stack stack{.rank = 1 + Below(3), .columns = columns};
+    const std::vector<Extent> shapes[] = {
+        {count * kRows * columns}, {count * kRows, columns}, {count, kRows, columns}};
+    stack.buffer = b_.Temporary(Name("stack"), kF32, shapes[stack.rank - 1]);
+    if (stack.rank == 2 && dice_.Flip(0.5)) {
+      PutAtOnce(stack, parts);
+    } else {
+      for (int64_t n = 0; n < count; ++n) Put(stack, n, parts[n]);
+    }
+    int64_t most = 0;
+    for (const Value& part : parts) most = std::max(most, part.most);
+    if (dice_.Flip(0.4)) return AddRowsOf(stack, count, most);
+    Id greatest = kNone;
+    for (int64_t n = 0; n < count; ++n) {
+      const Id element = b_.Load(stack.buffer, stack.At(n, i_, j_));
+      greatest = greatest == kNone ? element : b_.Make(Op::kMax, kF32, greatest, element);
+    }
+    const Id out = Temporary(columns);
+    b_.Compute(Name("unstack"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}}, greatest);
+    AddValue(out, most);
+  }
+
+  // A store of one value, as it is or rectified; sometimes with one iter for all of its elements.
+  void Put(const Stack& stack, int64_t n, const Value& part) {
+    const auto rectified = [&](Id element) {
+      return dice_.Flip(0.2) ? b_.Make(Op::kMax, kF32, element, b_.Float(kF32, 0)) : element;
+    };
+    if (stack.rank == 1 && dice_.Flip(0.5)) {
+      const IndexSum row{0, {{Source::Iter(0), 1, stack.columns, 0}}},
+          column{0, {{Source::Iter(0), 1, 1, stack.columns}}};
+      const int64_t elements = kRows * stack.columns;
+      b_.Compute(Name("put"), {{"e", elements}}, {stack.buffer, {i_ + IndexSum::Constant(n * elements)}},
+                 rectified(b_.Load(part.buffer, {row, column})));
+      return;
+    }
+    b_.Compute(Name("put"), {{"i", kRows}, {"j", stack.columns}}, {stack.buffer, stack.At(n, i_, j_)},
+               rectified(b_.Load(part.buffer, {i_, j_})));
+  }
+
+  // One store of all values, as of a file's concatenation along the first dimension.
+  void PutAtOnce(const Stack& stack, const std::vector<Value>& parts) {
+    Id value = b_.Float(kF32, 0);
+    for (int64_t n = std::ssize(parts); n-- > 0;) {
+      const IndexSum row = i_ + IndexSum::Constant(-n * kRows);
+      value = b_.Within({{row, kRows}}, b_.Load(parts[n].buffer, {row, j_}), value);
+    }
+    b_.Compute(Name("concat"), {{"i", std::ssize(parts) * kRows}, {"j", stack.columns}},
+               {stack.buffer, {i_, j_}}, value);
+  }
+
+  // Slices of a stack, which may overlap.
+  void AddRowsOf(const Stack& stack, int64_t count, int64_t most) {
+    const int slices = 1 + Below(3);
+    for (int n = 0; n < slices; ++n) {
+      const Id out = Temporary(stack.columns);
+      const IndexSum row = i_ + IndexSum::Constant(dice_.Below((count - 1) * kRows + 1));
+      b_.Compute(Name("take"), {{"i", kRows}, {"j", stack.columns}}, {out, {i_, j_}},
+                 b_.Load(stack.buffer,
+                         stack.rank == 3 ? stack.At(dice_.Below(count), i_, j_) : stack.At(0, row, j_)));
+      AddValue(out, most);
+    }
+  }
+
+  // A product of each row with the same weights, as in the steps of a recurrent network, forwards or backwards: each
+  // step takes the greatest of its row and of what the step before left.
+  void AddRows() {
+    const Value any = Any();
+    const int64_t factor = kMostWeight * any.width, columns = dice_.Flip(0.5) ? 16 : Width();
+    const Value from = Small(any, factor);
+    const Id weights = AddConstant(from.width, columns), out = Temporary(columns);
+    const bool backwards = dice_.Flip(0.3);
+    Id state = kNone;
+    for (int64_t step = 0; step < kRows; ++step) {
+      const IndexSum row = IndexSum::Constant(backwards ? kRows - 1 - step : step);
+      const Id sums = b_.Temporary(Name("row"), kF32, {columns});
+      b_.Reduce(Name("step"), {{"j", columns}, {"k", from.width, IterKind::kReduction}}, Monoid::Kind::kSum,
+                {sums, {i_}}, b_.Mul(b_.Load(from.buffer, {row, j_}), b_.Load(weights, {j_, i_})));
+      const Id now = b_.Temporary(Name("state"), kF32, {columns}), sum = b_.Load(sums, {i_});
+      b_.Compute(Name("recur"), {{"j", columns}}, {now, {i_}},
+                 b_.Make(Op::kMax, kF32, sum, state == kNone ? b_.Float(kF32, 0) : b_.Load(state, {i_})));
+      b_.Compute(Name("put"), {{"j", columns}}, {out, {row, i_}}, b_.Load(now, {i_}));
+      state = now;
+    }
+    AddValue(out, from.most * factor);
   }
 
   // Each row minus its greatest element.

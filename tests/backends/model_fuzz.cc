@@ -39,7 +39,8 @@ constexpr int kSteps = 12;  // tries for each task
 constexpr const char* kClasses[] = {"several-tasks",  "several-results", "constants-with-bytes",
                                     "prepare-calls",  "prepared-arrays", "workspaces",
                                     "threads",        "assertion-fails", "random-steps",
-                                    "drawn-schedule", "arena",           "simplified"};
+                                    "drawn-schedule", "arena",           "simplified",
+                                    "joined",         "views",           "slices"};
 
 BuilderPool& Builders() {  // of this process
   static auto* const pool = StartBuilders().release();
@@ -104,7 +105,7 @@ SeedResult RunSeed(uint64_t seed) {
   const auto kind = seed % 3;
   std::vector<std::string> tasks;
   Program model = RandomModel(seed);
-  const bool simplified = seed % 5 < 3 && SimplifyModel(model).applied;
+  const ModelSimplifications simplified = seed % 5 < 3 ? SimplifyModel(model) : ModelSimplifications();
   const auto built = BuildModel(std::move(model), Builders(), [&](const Program& task) {
     Program scheduled = kind == 0 ? task : kind == 1 ? RandomSteps(task, dice) : DrawnSchedule(task, dice);
     tasks.push_back(ToString(scheduled));
@@ -142,7 +143,9 @@ SeedResult RunSeed(uint64_t seed) {
   result.of_class[8] = kind == 1;
   result.of_class[9] = kind == 2;
   result.of_class[10] = built->plan.arena_bytes > 0;
-  result.of_class[11] = simplified;
+  result.of_class[11] = simplified.applied;
+  result.of_class[12] = simplified.joined > 0;
+  for (const ModelView& view : built->plan.views) result.of_class[view.slice ? 14 : 13] = true;
   return result;
 }
 

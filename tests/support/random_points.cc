@@ -19,10 +19,23 @@ IndexSum RandomSum(Dice& dice, const Points& points) {
   return sum;
 }
 
+// A number in a mixed radix of all variables.
+IndexSum Number(const Points& points) {
+  IndexSum number;
+  int64_t place = 1;
+  for (size_t v = 0; v < points.variables.size(); place *= points.variables[v++].extent)
+    number.splits.push_back({Source::Iter(static_cast<int32_t>(v)), place});
+  return Simplify(number, points);
+}
+
 Relation RandomRelation(Dice& dice, int results) {
   Relation r;
   for (int64_t n = 1 + dice.Below(3); n > 0; --n) r.points.Add(1 + dice.Below(7));
-  if (dice.Flip(0.3)) r.points.Define(RandomSum(dice, r.points), 1 + dice.Below(12));
+  if (dice.Flip(0.3)) {
+    const bool is_number = dice.Flip(0.5);
+    const int64_t extent = is_number ? 1 + dice.Below(100) : 1 + dice.Below(12);
+    r.points.Define(is_number ? Number(r.points) : RandomSum(dice, r.points), extent);
+  }
   for (int64_t n = dice.Below(3); n > 0; --n)
     r.points.conditions.push_back({RandomSum(dice, r.points), 1 + dice.Below(10)});
   for (int i = 0; i < results; ++i) {

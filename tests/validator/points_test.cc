@@ -52,6 +52,20 @@ TEST(Points, AConditionBoundsItsMultiples) {
   EXPECT_EQ(BoundsOn(points, row * -3).min, -3 * 111);
 }
 
+// Threads of a block of 32 copy 16 rows of 6 elements in three rounds. 32 is no multiple of 6.
+TEST(Points, ThreadsThatCrossRowsCoverThem) {
+  Relation copied, all;
+  const IndexSum round = copied.points.Add(3), thread = copied.points.Add(32),
+                 number = copied.points.Define(round * 32 + thread, 96);
+  const int32_t id = number.splits[0].source.id;
+  copied.results = {{0, {{Source::Iter(id), 1, 6}}}, {0, {{Source::Iter(id), 1, 1, 6}}}};
+  all.results = {all.points.Add(16), all.points.Add(6)};
+  EXPECT_EQ(Algebra().Covers(all, {copied}).answer, Answer::kYes);
+  copied.points.variables[id].extent = 95;  // the last element is missing
+  EXPECT_EQ(Algebra().Covers(all, {copied}).answer, Answer::kUnknown);
+  EXPECT_EQ(EnumeratingProver(1000).Covers(all, {copied}).answer, Answer::kNo);
+}
+
 TEST(Points, WhatHoldsAtSomePointsIsNotKnown) {
   Points points;
   const IndexSum i = points.Add(10);
@@ -74,6 +88,9 @@ TEST(Points, TheAlgebraAgreesWithBruteForce) {
     if (determines == Answer::kYes) {
       EXPECT_EQ(brute.Determines({q.f}, {q.variables}).answer, Answer::kYes) << ToString(q);
     }
+    const Relation joined = JoinDigits(q.f);
+    EXPECT_EQ(brute.Covers(q.f, {joined}).answer, Answer::kYes) << ToString(q);
+    EXPECT_EQ(brute.Covers(joined, {q.f}).answer, Answer::kYes) << ToString(q);
     yes += (empty == Answer::kYes) + (covers == Answer::kYes) + (determines == Answer::kYes);
   }
   EXPECT_GT(yes, 2000);

@@ -108,6 +108,35 @@ TEST(SynchronizationProof, ProvesWaitsOfAsynchronousCopies) {
     ExpectProven(Copied(64, {.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"}));
 }
 
+// A block of 32 threads copies slices of 16 by `slice` elements to shared memory, where all of them read.
+Program SlicesOfAProduct(const Program& product, int64_t slice) {
+  Schedule s = Scheduled(product);
+  const Block matmul = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(matmul);
+  const auto i = s.Split(loops[0], {kAuto, 16}), k = s.Split(loops[2], {kAuto, slice});
+  s.Reorder({i[0], k[0], i[1], loops[1], k[1]});
+  const Block copy = s.CacheRead(matmul, 0, "shared"), store = s.AccumulateAt(matmul, i[0], "register");
+  s.ComputeAt(copy, k[0]);
+  s.Bind(i[0], LoopKind::kBlockX);
+  for (const Block block : {matmul, store}) {
+    const auto of_block = s.GetLoops(block);
+    const size_t rows = block.number == matmul.number ? 2 : 1;
+    s.Bind(s.Fuse({of_block[rows], of_block[rows + 1]}), LoopKind::kThreadX);
+  }
+  s.CooperativeFetch(copy, 1);
+  EXPECT_TRUE(s.ok()) << s.status();
+  return s.program();
+}
+
+// A thread's element of a slice is at (t/6, t%6) of t = round*32 + thread, which no sum of round and thread can say.
+TEST(SynchronizationProof, FollowsThreadsThatCrossRows) {
+  for (const int64_t slice : {6, 5}) {  // 3 rounds; and 80 elements
+    const Program product = Matmul(32, 2, 2 * slice), p = SlicesOfAProduct(product, slice);
+    ExpectProven(p);
+    EXPECT_EQ(Prove(product, p, {.most_points = 0, .most_instances = 0}).reason, "");
+  }
+}
+
 TEST(SynchronizationProof, SaysWhatIsNotShown) {
   const Program p = Shifted(256, 1, 64);
   const proof::Finding finding = FindingOf(p, {});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <map>
 
 namespace kiln::proof {
 namespace {
@@ -183,6 +184,58 @@ class Solver {
   std::vector<std::optional<IndexSum>> whole_;
 };
 
+// The variables that define a number in a mixed radix, as digits of it. Empty if it has no such definition.
+std::map<int, IndexSum> DigitsOf(const Points& points, size_t number, int64_t& count) {
+  if (!points.variables[number].value.has_value()) return {};
+  IndexSum sum = Simplify(*points.variables[number].value, points);
+  if (sum.offset != 0) return {};
+  std::sort(sum.splits.begin(), sum.splits.end(),
+            [](const IndexSplit& a, const IndexSplit& b) { return a.scale < b.scale; });
+  std::map<int, IndexSum> digits;
+  count = 1;
+  for (const IndexSplit& s : sum.splits) {
+    const Points::Variable& variable = points.variables[s.source.id];
+    if (s.scale != count || s.lower != 1 || s.extent != 0 || variable.value.has_value()) return {};
+    const bool highest = s == sum.splits.back();
+    digits[s.source.id] = {
+        0, {{Source::Iter(static_cast<int32_t>(number)), 1, count, highest ? 0 : variable.extent}}};
+    count *= variable.extent;
+  }
+  return digits;
+}
+
+// Makes the digits of a number its digits everywhere. Returns false if some sum cannot say that.
+bool ReplaceByDigits(Relation& relation, size_t number) {
+  Points& points = relation.points;
+  int64_t count = 1;
+  const std::map<int, IndexSum> digits = DigitsOf(points, number, count);
+  if (digits.empty()) return false;
+  points.variables[number] = {std::min(count, points.variables[number].extent), std::nullopt};
+  const auto replace = [&](IndexSum& sum) {
+    const auto replaced = Substitute(
+        Simplify(sum, points),
+        [&](Source s) {
+          const auto digit = digits.find(s.id);
+          return digit == digits.end() ? std::nullopt : std::optional<IndexSum>(digit->second);
+        },
+        points);
+    if (replaced.has_value()) sum = *replaced;
+    return replaced.has_value();
+  };
+  bool all = true;
+  for (IndexSum& result : relation.results) all = all && replace(result);
+  for (Condition& c : points.conditions) all = all && replace(c.value);
+  for (size_t v = 0; v < points.variables.size(); ++v) {
+    std::optional<IndexSum>& value = points.variables[v].value;
+    if (value.has_value() && v < number)  // variables are defined by earlier ones
+      all = all && std::none_of(value->splits.begin(), value->splits.end(),
+                                [&](const IndexSplit& s) { return digits.contains(s.source.id); });
+    if (value.has_value() && v > number) all = all && replace(*value);
+  }
+  for (const auto& [variable, digit] : digits) points.variables[variable].extent = 1;  // no sum has it
+  return all;
+}
+
 }  // namespace
 
 IndexSum Points::Add(int64_t extent) {
@@ -245,6 +298,14 @@ std::optional<IndexSum> Replace(Points& points, const IndexSum& sum,
 std::optional<std::vector<IndexSum>> Solve(Points& points, const std::vector<IndexSum>& results,
                                            const Relation& g) {
   return Solver(points, results, g).Run();
+}
+
+Relation JoinDigits(Relation relation) {
+  for (size_t v = 0; v < relation.points.variables.size(); ++v) {
+    Relation joined = relation;
+    if (ReplaceByDigits(joined, v)) relation = std::move(joined);
+  }
+  return relation;
 }
 
 bool DeterminedBy(const Relation& f, const std::vector<IndexSum>& variables) {

@@ -23,6 +23,10 @@ std::optional<IndexSum> Replace(Points& points, const IndexSum& sum,
 std::optional<std::vector<IndexSum>> Solve(Points& points, const std::vector<IndexSum>& results,
                                            const Relation& g);
 
+// Returns a relation with the same results, of fewer variables: a variable that is defined as a number in a mixed
+// radix of others (t = y*32 + x with x < 32) becomes free, and these are its digits (y = t/32, x = t%32).
+Relation JoinDigits(Relation relation);
+
 // Returns true if it is proven that two points with equal results have equal values of these variables. Each
 // variable is given as a sum.
 bool DeterminedBy(const Relation& f, const std::vector<IndexSum>& variables);

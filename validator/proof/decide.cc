@@ -54,32 +54,36 @@ Reply Decider::Empty(const Points& points) {
 
 Reply Decider::Covers(const Relation& f, const std::vector<Relation>& g) {
   if (NoPoint(f.points)) return {Answer::kYes};
-  for (const Relation& relation : g) {
-    Points points = f.points;
-    const auto values = Solve(points, f.results, relation);
-    if (!values.has_value()) continue;
-    const auto value = [&](Source s) { return (*values)[s.id]; };
-    const auto inside = [&](const IndexSum& sum, int64_t extent) {
-      const std::optional<IndexSum> at = Replace(points, sum, value, relation.points);
-      return at.has_value() && Within(BoundsOn(points, *at), extent);
-    };
-    bool found = true;
-    for (size_t v = 0; v < values->size() && found; ++v)
-      found = Within(BoundsOn(points, (*values)[v]), relation.points.variables[v].extent);
-    for (size_t v = 0; v < values->size() && found; ++v) {
-      const std::optional<IndexSum>& definition = relation.points.variables[v].value;
-      if (definition.has_value()) found = inside(*definition + IndexSum::Of(Source::Iter(v), -1), 1);
-    }
-    for (const Condition& c : relation.points.conditions) found = found && inside(c.value, c.extent);
-    for (size_t r = 0; r < f.results.size() && found; ++r) {
-      const std::optional<IndexSum> made = Replace(points, relation.results[r], value, relation.points);
-      found = made.has_value() && Equal(points, *made, f.results[r]);
-    }
-    if (found) return {Answer::kYes};
-  }
+  for (const Relation& relation : g)
+    if (Reaches(relation, f) || Reaches(JoinDigits(relation), f)) return {Answer::kYes};
   if (late()) return {};
   const Reply reply = EnumeratingProver(limit_).Covers(f, g);
   return reply.answer != Answer::kUnknown || other_ == nullptr ? reply : other_->Covers(f, g);
+}
+
+// True if the algebra finds a point of the relation for each point of f, with its results.
+bool Decider::Reaches(const Relation& relation, const Relation& f) {
+  Points points = f.points;
+  const auto values = Solve(points, f.results, relation);
+  if (!values.has_value()) return false;
+  const auto value = [&](Source s) { return (*values)[s.id]; };
+  const auto inside = [&](const IndexSum& sum, int64_t extent) {
+    const std::optional<IndexSum> at = Replace(points, sum, value, relation.points);
+    return at.has_value() && Within(BoundsOn(points, *at), extent);
+  };
+  for (size_t v = 0; v < values->size(); ++v)
+    if (!Within(BoundsOn(points, (*values)[v]), relation.points.variables[v].extent)) return false;
+  for (size_t v = 0; v < values->size(); ++v) {
+    const std::optional<IndexSum>& definition = relation.points.variables[v].value;
+    if (definition.has_value() && !inside(*definition + IndexSum::Of(Source::Iter(v), -1), 1)) return false;
+  }
+  for (const Condition& c : relation.points.conditions)
+    if (!inside(c.value, c.extent)) return false;
+  for (size_t r = 0; r < f.results.size(); ++r) {
+    const std::optional<IndexSum> made = Replace(points, relation.results[r], value, relation.points);
+    if (!made.has_value() || !Equal(points, *made, f.results[r])) return false;
+  }
+  return true;
 }
 
 Reply Decider::Determines(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) {

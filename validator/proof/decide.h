@@ -31,7 +31,7 @@ class Decider final : public Prover {
   bool late() const;
 
  private:
-  Prover* Last(const Points& points);  // the other prover, if it may answer the question
+  bool Reaches(const Relation& relation, const Relation& f);
   Prover* other_;
   int64_t limit_;
   absl::Time deadline_;

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
@@ -264,6 +266,15 @@ class OrderOfThreads {
     return true;
   }
 
+  // True if the definition of a variable has one that `wanted` is true for.
+  static bool DependsOn(const Points& points, size_t variable, absl::FunctionRef<bool(size_t)> wanted) {
+    const std::optional<IndexSum>& value = points.variables[variable].value;
+    return wanted(variable) ||
+           (value.has_value() && absl::c_any_of(value->splits, [&](const IndexSplit& split) {
+              return DependsOn(points, split.source.id, wanted);
+            }));
+  }
+
   // Finds what the loops around all uses of a buffer add to its indices; none if memory holds all elements. False: it
   // is not known.
   bool FindBases(Id buffer) {
@@ -274,8 +285,11 @@ class OrderOfThreads {
     for (const Id writer : Writers(p_, buffer)) users.push_back(writer);
     size_t around = spaces_.of(users[0]).loops.size();
     for (const Id user : users) around = std::min(around, spaces_.Common(users[0], user));
+    const auto reuses = [&](size_t loop) {
+      return loop < around && IsReused(buffer, spaces_.of(users[0]).loops[loop]);
+    };
     bool reused = false;
-    for (size_t l = 0; l < around; ++l) reused |= IsReused(buffer, spaces_.of(users[0]).loops[l]);
+    for (size_t l = 0; l < around; ++l) reused |= reuses(l);
     if (!reused) return true;
     std::vector<bool> alike(p_.buffers[buffer].shape.count, true);
     std::vector<std::optional<IndexSum>> bases(alike.size());
@@ -290,8 +304,8 @@ class OrderOfThreads {
         IndexSum base;
         for (const IndexSplit& split : (*index)[d].splits) {
           const size_t variable = split.source.id;
-          if (variable >= space.loops.size()) return around == 0;
-          if (variable < around && IsReused(buffer, space.loops[variable])) base.splits.push_back(split);
+          if (variable >= space.loops.size() && DependsOn(points, variable, reuses)) return false;
+          if (reuses(variable)) base.splits.push_back(split);
         }
         alike[d] = alike[d] && (!bases[d].has_value() || *bases[d] == base);
         bases[d] = base;

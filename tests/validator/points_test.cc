@@ -44,10 +44,12 @@ TEST(Points, AConditionMayContradictAnother) {
   EXPECT_EQ(Algebra().Empty(points).answer, Answer::kYes);
 }
 
-TEST(Points, AConditionBoundsItsMultiples) {
+TEST(Points, AConditionBoundsItsMultiplesAndParts) {
   Points points;
-  const IndexSum row = points.Add(7) * 17 + points.Add(17);
+  const IndexSum outer = points.Add(9), row = outer * 17 + points.Add(17);
   points.conditions = {{row, 112}};
+  EXPECT_EQ(BoundsOn(points, outer).max, 6);
+  EXPECT_EQ(Tighten(points).variables[0].extent, 7);
   EXPECT_EQ(BoundsOn(points, row * 2 + points.Add(7)).max, 2 * 111 + 6);
   EXPECT_EQ(BoundsOn(points, row * -3).min, -3 * 111);
 }
@@ -88,7 +90,7 @@ TEST(Points, TheAlgebraAgreesWithBruteForce) {
     if (determines == Answer::kYes) {
       EXPECT_EQ(brute.Determines({q.f}, {q.variables}).answer, Answer::kYes) << ToString(q);
     }
-    const Relation joined = JoinDigits(q.f);
+    const Relation joined = JoinDigits({Tighten(q.f.points), q.f.results});
     EXPECT_EQ(brute.Covers(q.f, {joined}).answer, Answer::kYes) << ToString(q);
     EXPECT_EQ(brute.Covers(joined, {q.f}).answer, Answer::kYes) << ToString(q);
     yes += (empty == Answer::kYes) + (covers == Answer::kYes) + (determines == Answer::kYes);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <numeric>
 
 namespace kiln::proof {
 namespace {
@@ -46,20 +47,27 @@ struct Known {
   }
 };
 
-// Returns the factors with which `known` may occur in the sum: 1, -1 and the ratio of each pair of like
-// digits.
-absl::InlinedVector<int64_t, 4> Multiples(const IndexSum& sum, const IndexSum& known) {
-  absl::InlinedVector<int64_t, 4> multiples{1, -1};
+// How often `known` may occur in a multiple of a sum.
+struct Ratio {
+  int64_t of_sum = 1, of_known = 1;
+  friend bool operator==(const Ratio&, const Ratio&) = default;
+};
+
+// Returns 1, -1 and the ratio of each pair of like digits.
+absl::InlinedVector<Ratio, 4> Ratios(const IndexSum& sum, const IndexSum& known) {
+  absl::InlinedVector<Ratio, 4> ratios{{1, 1}, {1, -1}};
   for (const IndexSplit& s : sum.splits) {
     for (const IndexSplit& k : known.splits) {
-      if (s.source != k.source || s.lower != k.lower || s.extent != k.extent || s.scale % k.scale != 0)
-        continue;
-      const int64_t times = s.scale / k.scale;
-      if (std::find(multiples.begin(), multiples.end(), times) == multiples.end()) multiples.push_back(times);
+      if (s.source != k.source || s.lower != k.lower || s.extent != k.extent) continue;
+      const int64_t common = std::gcd(s.scale, k.scale), sign = k.scale < 0 ? -1 : 1;
+      const Ratio ratio{sign * k.scale / common, sign * s.scale / common};
+      if (std::find(ratios.begin(), ratios.end(), ratio) == ratios.end()) ratios.push_back(ratio);
     }
   }
-  return multiples;
+  return ratios;
 }
+
+int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
 // Returns sums that are 0 at every point: each defined variable's definition minus the variable.
 std::vector<IndexSum> Definitions(const Points& points) {
@@ -257,11 +265,11 @@ Interval BoundsOn(const Points& points, const IndexSum& value) {
   const IndexSum sum = Simplify(value, points);
   Interval bounds = Bounds(sum, points);
   const auto tighten = [&](const IndexSum& known, int64_t extent) {
-    for (const int64_t times : Multiples(sum, known)) {
-      const Interval apart = Bounds(Simplify(sum + known * -times, points), points);
-      const int64_t reach = times * (extent - 1);
-      bounds.min = std::max(bounds.min, apart.min + std::min<int64_t>(0, reach));
-      bounds.max = std::min(bounds.max, apart.max + std::max<int64_t>(0, reach));
+    for (const auto& [of_sum, of_known] : Ratios(sum, known)) {
+      const Interval apart = Bounds(Simplify(sum * of_sum + known * -of_known, points), points);
+      const int64_t reach = of_known * (extent - 1);
+      bounds.min = std::max(bounds.min, -FloorDiv(-(apart.min + std::min<int64_t>(0, reach)), of_sum));
+      bounds.max = std::min(bounds.max, FloorDiv(apart.max + std::max<int64_t>(0, reach), of_sum));
     }
   };
   for (const Condition& c : points.conditions) tighten(c.value, c.extent);
@@ -269,6 +277,14 @@ Interval BoundsOn(const Points& points, const IndexSum& value) {
     if (v.value.has_value()) tighten(*v.value, v.extent);
   }
   return bounds;
+}
+
+Points Tighten(Points points) {
+  for (size_t v = 0; v < points.variables.size(); ++v) {
+    const Interval bounds = BoundsOn(points, IndexSum::Of(Source::Iter(static_cast<int32_t>(v))));
+    points.variables[v].extent = std::clamp<int64_t>(bounds.max + 1, 1, points.variables[v].extent);
+  }
+  return points;
 }
 
 std::optional<IndexSum> Replace(Points& points, const IndexSum& sum,

@@ -10,6 +10,9 @@ namespace kiln::proof {
 // differ little from this one. The bounds may be too wide, never too narrow.
 Interval BoundsOn(const Points& points, const IndexSum& value);
 
+// Returns the same points with smaller extents, where conditions bound a variable.
+Points Tighten(Points points);
+
 // Replaces the sources of a sum by sums over the points. At every point that counts, these must lie in the
 // extents of the sources. If the algebra cannot express a remainder or quotient, the function adds a
 // variable for its operand. Returns nullopt if that operand may be negative.

@@ -54,8 +54,9 @@ Reply Decider::Empty(const Points& points) {
 
 Reply Decider::Covers(const Relation& f, const std::vector<Relation>& g) {
   if (NoPoint(f.points)) return {Answer::kYes};
+  const Relation tight{Tighten(f.points), f.results};
   for (const Relation& relation : g)
-    if (Reaches(relation, f) || Reaches(JoinDigits(relation), f)) return {Answer::kYes};
+    if (Reaches(relation, tight) || Reaches(JoinDigits(relation), tight)) return {Answer::kYes};
   if (late()) return {};
   const Reply reply = EnumeratingProver(limit_).Covers(f, g);
   return reply.answer != Answer::kUnknown || other_ == nullptr ? reply : other_->Covers(f, g);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kPast = 0.2;    // weight of the gain of past rounds
 constexpr size_t kWindow = 3;    // rounds over which the past gain is averaged
-constexpr double kWithin = 2;    // a task may hope for the highest rate divided by this factor
+constexpr double kDoubt = 0.1;   // part of its best time that a task may gain even at its bound
 constexpr size_t kPatience = 3;  // rounds for a task before it has any program that runs
 
 std::optional<int> InTurn(absl::Span<const TaskStanding> tasks, int last) {
@@ -37,8 +37,8 @@ double ExpectedGain(const TaskStanding& task, double rate) {
   const size_t window = std::min(kWindow, rounds - 1);
   const double before = task.best[rounds - 1 - window];
   const double past = window > 0 && std::isfinite(before) ? (before - best) / static_cast<double>(window) : 0;
-  double future = best / static_cast<double>(rounds);
-  if (task.flops > 0 && rate > 0) future = std::max(future, best - kWithin * task.flops / rate);
+  const double bound = std::max(task.roofline, rate > 0 ? task.flops / rate : 0);
+  const double future = std::max(best - bound, kDoubt * best) / static_cast<double>(rounds);
   return task.weight * (kPast * past + (1 - kPast) * future);
 }
 

@@ -1,7 +1,8 @@
 // Decides which task gets the next round.
 //
 //   gradient     the task whose weighted best time is expected to fall most in a round. The expectation is a
-//                weighted mean of the gain of its last rounds and of what it may still gain
+//                weighted mean of the gain of its last rounds and of what it may still gain, which is shared out
+//                over as many rounds as it had
 //   round-robin  each task in turn
 //
 // With both, each task gets a first round before any gets a second. Tasks that have ended get no rounds.
@@ -21,12 +22,13 @@ struct TaskStanding {
   // Number of occurrences in the model, times how many times as long one takes there as alone, if that is known.
   double weight = 1;
   double flops = 0;               // 0: not known
+  double roofline = 0;            // seconds that the machine needs at least; 0: not known
   std::vector<double> best = {};  // seconds after each of its rounds; infinity if nothing ran yet
   bool ended = false;
 };
 
 // Returns the weighted seconds that a round of this task is expected to gain. `rate` is the highest FLOP
-// rate that any task has reached, 0 if unknown. A task is expected to be able to come near it.
+// rate that any task has reached, 0 if unknown. A task may come near that rate and its roofline.
 double ExpectedGain(const TaskStanding& task, double rate);
 
 // Returns the weighted seconds that this many more rounds are expected to gain, for each task, if each round goes to the

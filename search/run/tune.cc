@@ -79,8 +79,7 @@ absl::Status Tuner::MakeSketches() {
       if (!CandidateOfTrace(trace, task.space->sketches).ok()) task.space->sketches.push_back(trace);
     }
   }
-  for (const Trace& trace : options_.start)
-    if (const absl::Status taken = TakeStart(trace); !taken.ok()) return taken;
+  if (const absl::Status taken = TakeStarts(); !taken.ok()) return taken;
   for (size_t t = 0; t < tasks_.size(); ++t) {
     Task& task = tasks_[t];
     if (task.failed.empty() && task.space->sketches.empty())
@@ -118,31 +117,41 @@ absl::Status Tuner::SomeTaskIsLeft() const {
   return absl::FailedPreconditionError(absl::StrCat("task ", tasks_in_[0].name, ": ", tasks_[0].failed));
 }
 
-absl::Status Tuner::TakeStart(const Trace& trace) {
-  absl::Status why;
-  bool taken = false;
-  for (Task& task : tasks_) {
-    const absl::StatusOr<Replayed> replayed = Replay(trace, task.space->original, target_);
-    FeatureSet features;
-    const absl::Status fits = replayed.ok() ? prefilter_(*replayed, features) : replayed.status();
-    why.Update(fits);
-    if (!fits.ok()) continue;
-    taken = true;
-    std::vector<Trace>& sketches = task.space->sketches;
-    if (!CandidateOfTrace(trace, sketches).ok()) sketches.push_back(trace);
-    task.start.push_back(*CandidateOfTrace(trace, sketches));
+absl::Status Tuner::TakeStarts() {
+  for (Task& task : tasks_)
+    for (const Trace& trace : task.tuned->start) TakeStart(task, trace).IgnoreError();
+  for (const Trace& trace : options_.start) {
+    absl::Status why;
+    bool taken = false;
+    for (Task& task : tasks_) {
+      const absl::Status fits = TakeStart(task, trace);
+      why.Update(fits);
+      taken |= fits.ok();
+    }
+    if (!taken)
+      return absl::InvalidArgumentError(
+          absl::StrCat("a trace to start from fits none of the tasks: ", why.message()));
   }
-  if (taken) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("a trace to start from fits none of the tasks: ", why.message()));
+  return absl::OkStatus();
+}
+
+absl::Status Tuner::TakeStart(Task& task, const Trace& trace) {
+  const absl::StatusOr<Replayed> replayed = Replay(trace, task.space->original, target_);
+  if (!replayed.ok()) return replayed.status();
+  FeatureSet features;
+  if (const absl::Status fits = prefilter_(*replayed, features); !fits.ok()) return fits;
+  std::vector<Trace>& sketches = task.space->sketches;
+  if (!CandidateOfTrace(trace, sketches).ok()) sketches.push_back(trace);
+  task.start.push_back(*CandidateOfTrace(trace, sketches));
+  return absl::OkStatus();
 }
 
 std::vector<TaskStanding> Tuner::Standings() const {
   std::vector<TaskStanding> standings;
   for (size_t t = 0; t < tasks_.size(); ++t) {
     const TuneTask& task = tasks_in_[t];
-    standings.push_back(
-        {task.weight * tasks_[t].slower, task.flops, tasks_[t].best, !Ended(static_cast<int>(t)).empty()});
+    standings.push_back({task.weight * tasks_[t].slower, task.flops, task.roofline_seconds, tasks_[t].best,
+                         !Ended(static_cast<int>(t)).empty()});
   }
   return standings;
 }

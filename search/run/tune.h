@@ -69,6 +69,7 @@ struct TuneTask {
   std::vector<std::string> arguments = {};
   // Sketches of the space; Tune enumerates them if they are not given.
   std::optional<Enumeration> sketches = {};
+  std::vector<Trace> start = {};  // traces of this task to measure first, such as its default schedule
 };
 
 // The progress of a run, reported after each recorded round.

@@ -38,7 +38,7 @@ struct Task {
   const TuneTask* tuned = nullptr;
   std::unique_ptr<SearchSpace> space;
   std::unique_ptr<Strategy> strategy;
-  std::vector<Candidate> start;  // candidates from options.start
+  std::vector<Candidate> start;  // to measure first
   RowId workload = 0;
   int round = 0, trials = 0, next_trial = 0;
   bool exhausted = false;
@@ -71,7 +71,9 @@ class Tuner {
 
  private:
   absl::Status MakeSketches();
-  absl::Status TakeStart(const Trace& trace);
+  // Takes the traces to start from. Those of a task that do not fit are left out.
+  absl::Status TakeStarts();
+  absl::Status TakeStart(Task& task, const Trace& trace);
   absl::Status BeginOrResume();
   absl::Status Recall(bool resumed, const RunState& state);
   void Remember(const RecordRow& record, bool of_this_run);

@@ -84,7 +84,21 @@ TEST(TaskScheduler, GivesMoreToTasksThatStillImprove) {
 TEST(TaskScheduler, HopesThatATaskComesNearTheRateOfOthers) {
   const std::vector<double> rounds(20, 1.0);
   EXPECT_GT(ExpectedGain({.flops = 1, .best = rounds}, 100),
-            5 * ExpectedGain({.flops = 50, .best = rounds}, 100));
+            5 * ExpectedGain({.flops = 90, .best = rounds}, 100));
+}
+
+TEST(TaskScheduler, HopesForLittleNearTheRoofline) {
+  const std::vector<double> rounds(20, 1.0);
+  EXPECT_GT(ExpectedGain({.roofline = 0.1, .best = rounds}, 0),
+            5 * ExpectedGain({.roofline = 0.9, .best = rounds}, 0));
+}
+
+TEST(TaskScheduler, SharesRoundsWithTasksWhoseRateStaysLow) {
+  // A product with a vector waits for memory: its rate never comes near that of the convolution.
+  const auto counts = Allocate(Scheduling::kGradient, {{.flops = 1}, {.flops = 100}}, 100,
+                               [](int, int round) { return 1 + 1.0 / (round + 1); });
+  EXPECT_GT(counts[0], 50);
+  EXPECT_GT(counts[1], 7);
 }
 
 TEST(TaskScheduler, LetsATaskThatNeverRunsWait) {

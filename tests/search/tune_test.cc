@@ -146,6 +146,16 @@ vectorize l4
   EXPECT_TRUE(moved);
 }
 
+TEST(Tune, BeginsWithTheTracesOfATask) {
+  SimulatedMachine machine{Target()};
+  const auto before = MakeMemoryStore(), store = MakeMemoryStore();
+  MustTune(Small(16, 7), machine, *before);
+  std::vector<TuneTask> tasks = OneTask();
+  tasks[0].start = {ParseTrace(RecordsOf(*before)[9].trace).value()};
+  MustTune(Small(16, 1), machine, *store, tasks);
+  EXPECT_EQ(RecordsOf(*store)[0].trace, Print(tasks[0].start[0]));
+}
+
 TEST(Tune, SaysThatATraceToStartFromFitsNoTask) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();

@@ -12,7 +12,6 @@
 #include "backends/cpu/cores.h"
 #include "lang/base/phase.h"
 #include "lang/text/hash.h"
-#include "search/model/default_schedules.h"
 #include "trace/text.h"
 
 namespace kiln::api {
@@ -111,11 +110,7 @@ class Scheduler {
     for (const size_t t : tasks)
       asked.push_back({.program = made_.tasks[t].program,
                        .occurrences = static_cast<double>(made_.tasks[t].occurrences.size())});
-    const auto schedules =
-        DefaultSchedules(asked, space->space, target,
-                         {.changes = kChangesForDefaults * static_cast<int64_t>(tasks.size()),
-                          .threads = static_cast<int>(UsableCores().size()),
-                          .stop = stop_.flag()});
+    const auto schedules = DrawDefaults(asked, space->space, target, stop_);
     if (!schedules.ok()) return schedules.status();
     for (size_t i = 0; i < tasks.size(); ++i) {
       const DefaultSchedule& schedule = (*schedules)[i];
@@ -139,6 +134,15 @@ class Scheduler {
 };
 
 }  // namespace
+
+absl::StatusOr<std::vector<DefaultSchedule>> DrawDefaults(const std::vector<DefaultTask>& tasks,
+                                                          const SpaceFunction& space, const Target& target,
+                                                          Stop& stop) {
+  return DefaultSchedules(tasks, space, target,
+                          {.changes = kChangesForDefaults * static_cast<int64_t>(tasks.size()),
+                           .threads = static_cast<int>(UsableCores().size()),
+                           .stop = stop.flag()});
+}
 
 absl::Status UseRecord(const SessionOptions& options, int64_t record, size_t task,
                        ModelSchedules* schedules) {

@@ -13,6 +13,7 @@
 #include "api/session.h"
 #include "backends/model/compile_model.h"
 #include "lang/target/target.h"
+#include "search/model/default_schedules.h"
 
 namespace kiln::api {
 
@@ -34,6 +35,11 @@ struct ScheduleWishes {
 // kInvalidArgument (a Mistake) if an operation of the file was left out; kCancelled if interrupted.
 absl::StatusOr<ModelSchedules> ScheduleModel(const SessionOptions& options, const Input& input,
                                              const Target& target, const ScheduleWishes& wishes, Stop& stop);
+
+// Draws the default schedule of each task, always the same one.
+absl::StatusOr<std::vector<DefaultSchedule>> DrawDefaults(const std::vector<DefaultTask>& tasks,
+                                                          const SpaceFunction& space, const Target& target,
+                                                          Stop& stop);
 
 // Gives task number `task` the schedule of a record.
 absl::Status UseRecord(const SessionOptions& options, int64_t record, size_t task, ModelSchedules* schedules);

@@ -11,6 +11,7 @@
 #include "api/internal/measurers.h"
 #include "api/internal/model/in_place.h"
 #include "api/internal/model/race_wholes.h"
+#include "api/internal/model/schedules.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/roofline.h"
 #include "api/internal/run_text.h"
@@ -116,7 +117,8 @@ class TuneRun {
     const Stop::Work measuring(c_.stop, [&] { measurer->Interrupt(); });
     Announce(space, measurer->target());
     for (TuneTask& task : tasks_) {
-      if (s_.until_roofline > 0) task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
+      if (s_.until_roofline > 0 || tasks_.size() > 1)  // with several, it also says which may still gain
+        task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
     }
     return Report(space, {measurer->target(), *measurer, measurer->builders(), &*measurer}, store);
   }
@@ -247,11 +249,26 @@ class TuneRun {
     tuning.stop = c_.stop.flag();
     tuning.progress = [&](const TuneProgress& round) { Tell(RoundOf(round, machine.clock)); };
     InPlace in_place(c_.options, c_.input, machine.target, runner_, c_.stop);
+    if (IsModel() && machine.here != nullptr) StartFromDefaults(space, machine.target);
     if (IsModel() && s_.in_place && machine.here != nullptr)
       tuning.in_place = [&](absl::Span<const PlacedTask> tasks) {
         return in_place.Run(tasks, machine.builders);
       };
     return kiln::Tune(tasks_, space.space, machine.target, tuning, machine.measurer, store);
+  }
+
+  // The search of a model begins with what a build without records takes. What fails here fails again in the search,
+  // which says so.
+  void StartFromDefaults(const NamedSpace& space, const Target& target) {
+    if (!space.space) return;  // a plugin's code runs in a child process
+    const Phase phase("proposals");
+    std::vector<DefaultTask> asked;
+    for (const TuneTask& task : tasks_) asked.push_back({task.program, task.weight, task.sketches});
+    const auto schedules = DrawDefaults(asked, space.space, target, c_.stop);
+    for (size_t t = 0; schedules.ok() && t < tasks_.size(); ++t) {
+      const Trace& trace = (*schedules)[t].trace;
+      if (!trace.steps.empty()) tasks_[t].start.push_back(trace);
+    }
   }
 
   absl::StatusOr<TaskResult> Finish(const TaskInfo& task, TuneResult result, const Machine& machine,

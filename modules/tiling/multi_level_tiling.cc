@@ -3,7 +3,8 @@
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
 //   -> for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
 //
-// Applies to: reductions that reuse what they load (HasReuse). Each letter of the option `structure` is a
+// Applies to: reductions that reuse what they load (HasReuse), and those over windows that are shorter than a
+// vector, as in pooling: there the lanes go along the result. Each letter of the option `structure` is a
 // tile level: S of spatial loops, R of reduction loops. The innermost tile fits the vector registers, and its
 // last loop gets whole vectors. The other spatial loops ("rows") need not divide their extents.
 // Structure:  write-reuse = none | accumulators in registers above the last R level | also a cache above the
@@ -13,15 +14,31 @@
 //                           columns (Goto's order)
 //             vector-axis = no | vectorize another dimension of the result (vectorize_other_axis.h)
 //             epilogue    = apart | the consumer below a level of the option `epilogue` (fuse_epilogue.h)
+#include "lang/analysis/access.h"
+#include "lang/analysis/dataflow.h"
 #include "modules/tiling/tile_for_reuse.h"
 #include "modules/tiling/tile_loops.h"
 #include "modules/unscheduled.h"
 
 namespace kiln {
+namespace {
+
+// True if the block is a reduction over windows that fill no vector.
+bool ReducesShortWindows(Schedule& s, Block block) {
+  const Program& p = s.program();
+  const Id node = s.node(block);
+  const int window = p.block(node).monoid == kNone ? -1 : LastWindow(p, node);
+  if (window < 0) return false;
+  const int64_t lanes = s.target().vector_bytes / SizeOf(p.buffers[WrittenBuffers(p, node)[0]].dtype);
+  return p.loop(LoopsAround(p, node)[window]).extent.Known() < lanes;
+}
+
+}  // namespace
 
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options) {
   return {"multi-level-tiling", [options](Schedule& s, Block block) {
-            if (!s.ok() || s.Skip(CheckReuses(s.program(), s.node(block))) ||
+            if (!s.ok() ||
+                (!ReducesShortWindows(s, block) && s.Skip(CheckReuses(s.program(), s.node(block)))) ||
                 s.Skip(CheckUnscheduled(s.program(), s.node(block))))
               return;
             TileForReuse(s, block, options);

@@ -36,12 +36,15 @@ std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above,
   loops.erase(loops.begin(), at + 1);
   const Program& p = s.program();
   // The iters that index the result, in memory order: `turned` along `axis`, `walked` along other axes. A
-  // combining block has one loop for each iter.
+  // combining block has one loop for each iter. Of those along `axis`, the one that makes its steps is last.
   std::vector<int> walked, turned;
   const Indices result = ResultIndices(p, s.node(combine));
   for (const size_t d : DimsInMemory(p, WrittenBuffers(p, s.node(combine))[0]))
-    for (const IndexSplit& split : result[d].splits)
-      (axis && axis->dim == d ? turned : walked).push_back(split.source.id);
+    for (const IndexSplit& split : result[d].splits) {
+      std::vector<int>& list = axis && axis->dim == d ? turned : walked;
+      const bool within_step = &list == &turned && split.scale < axis->step;
+      list.insert(within_step ? list.begin() : list.end(), split.source.id);
+    }
   walked.insert(walked.end(), turned.begin(), turned.end());
   const auto walks = [&](int iter) { return std::find(walked.begin(), walked.end(), iter) - walked.begin(); };
   std::vector<Loop> order;

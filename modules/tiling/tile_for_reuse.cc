@@ -95,13 +95,13 @@ void Accumulate(Schedule& s, Block block, const Tiles& tiles, const std::optiona
   const Block combine = s.AccumulateAt(block, tiles.last_before_inner, memory ? "stack" : "register");
   const std::vector<Loop> loops = OrderCombine(s, combine, tiles.last_before_inner, axis);
   UnrollInner(s, loops, loops.size());
-  if (axis) TransposeAccumulator(s, block, axis->dim);
+  if (axis) TransposeAccumulator(s, block, *axis);
   if (axis || unit != nullptr) s.Vectorize(loops.empty() ? Loop{} : loops.back());
   if (unit != nullptr && unit->registers > 0) LayOutUnits(s, block, *unit);
   if (!cache) return;
   OrderCombine(s, s.AccumulateAt(combine, tiles.last_before_reduction, "stack"), tiles.last_before_reduction,
                std::nullopt);
-  if (axis) TransposeAccumulator(s, combine, axis->dim);
+  if (axis) TransposeAccumulator(s, combine, *axis);
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   if (axis) s.Vectorize(tiles.levels.back().back());
   if (write > 0) Accumulate(s, block, tiles, axis, unit, write > 1);
   for (const TiledOperand& operand : operands) {
-    const bool lanes = axis && operand.access.DependsOn(static_cast<int>(axis->loop));
+    const bool lanes = axis && axis->step == 1 && operand.access.DependsOn(static_cast<int>(axis->loop));
     if (!read.copies[operand.number] && !lanes) continue;
     (operand.constant ? PrepackConstant : PackOperand)(s, block, operand, tiles);
   }

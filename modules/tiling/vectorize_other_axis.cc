@@ -2,12 +2,34 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"
 #include "lang/analysis/axes.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/layout_map.h"
 
 namespace kiln {
+namespace {
+
+// The loop that moves along dimension `dim` of the result in steps and fills vectors.
+std::optional<VectorAxis> FindSteps(const Program& p, const Bindings& bindings, size_t dim, int64_t lanes) {
+  const std::vector<Id> around = LoopsAround(p, bindings.block);
+  const IndexSum index = ResultIndices(p, bindings.block)[dim];
+  if (index.offset != 0) return std::nullopt;
+  for (const IndexSplit& split : index.splits) {
+    IndexSum alone;
+    alone.splits.push_back(split);
+    const std::vector<Id> loops = LoopsAlong(bindings, alone);
+    if (split.scale <= 1 || split.lower != 1 || split.extent != 0 || loops.size() != 1 ||
+        p.loop(loops[0]).extent.Known() % lanes != 0)
+      continue;
+    const auto at = std::find(around.begin(), around.end(), loops[0]) - around.begin();
+    return VectorAxis{.loop = static_cast<size_t>(at), .dim = dim, .step = split.scale};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block) {
   if (!s.ok()) return std::nullopt;
@@ -15,7 +37,8 @@ std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block) {
   const Id node = s.node(block);
   const int64_t lanes = s.target().vector_bytes / SizeOf(p.buffers[WrittenBuffers(p, node)[0]].dtype);
   const std::vector<Id> around = LoopsAround(p, node);
-  const std::vector<ResultAxis> axes = ResultAxes(p, ResolveBindings(p, node));
+  const Bindings bindings = ResolveBindings(p, node);
+  const std::vector<ResultAxis> axes = ResultAxes(p, bindings);
   std::optional<VectorAxis> found;
   for (const ResultAxis& axis : axes) {
     const std::vector<Id>& loops = axis.contiguous;
@@ -27,6 +50,7 @@ std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block) {
     const auto at = std::find(around.begin(), around.end(), loops[0]) - around.begin();
     found = VectorAxis{static_cast<size_t>(at), axis.dim, in_blocks};
   }
+  if (!found && !axes.empty()) found = FindSteps(p, bindings, axes.back().dim, lanes);
   return found;
 }
 
@@ -40,15 +64,18 @@ void MoveInnermost(Schedule& s, Block block, VectorAxis& axis) {
   axis.loop = spatial - 1;
 }
 
-void TransposeAccumulator(Schedule& s, Block block, size_t dim) {
+void TransposeAccumulator(Schedule& s, Block block, const VectorAxis& axis) {
   if (!s.ok()) return;
   const Program& p = s.program();
   const Id consumer = Consumers(p, s.node(block))[0];
   const std::vector<std::string> names = DimNames(ResultIndices(p, s.node(block)).size());
   std::vector<std::string> axes = names;
-  const size_t lead = names.size() - ResultIndices(p, consumer).size();
-  std::rotate(axes.begin() + static_cast<int64_t>(lead + dim),
-              axes.begin() + static_cast<int64_t>(lead + dim) + 1, axes.end());
+  const auto at =
+      axes.begin() + static_cast<int64_t>(names.size() - ResultIndices(p, consumer).size() + axis.dim);
+  const std::string name = *at;
+  axes.erase(at);
+  if (axis.step > 1) axes.push_back(absl::StrCat(name, "%", axis.step));
+  axes.push_back(axis.step > 1 ? absl::StrCat(name, "/", axis.step) : name);
   s.TransformLayout(block, -1, LayoutMap(names, axes));
 }
 

@@ -7,6 +7,14 @@
 //
 // tile_for_reuse.h offers this as the choice vector-axis. It packs the operands that the vectorized loop
 // indexes and transposes the accumulator, so that vectors load and accumulate contiguous elements.
+//
+// If no dimension fills vectors, the lanes may go along the last one in steps. A transposed convolution with few
+// channels is so:
+//
+//   for w < 32: for r < 2: for c: Y[o, 2*w + r] += X[c, w + r] * K[o, c, r]
+//   ->
+//   .. for r unrolled: for w in 32 lanes: acc[o, r, w] += X[c, w + r] * K[o, c, r]
+//   .. for r unrolled: for w in 32 lanes: Y[o, 2*w + r] = acc[o, r, w]                lanes stored in pairs
 #pragma once
 
 #include <optional>
@@ -20,16 +28,18 @@ struct VectorAxis {
   size_t loop = 0;         // its position
   size_t dim = 0;          // the dimension of the result that it indexes
   bool in_blocks = false;  // the layout puts that dimension last (module nchwc-layout)
+  int64_t step = 1;        // from one iteration of the loop to the next, in that dimension
 };
 
-// Finds the dimension that one loop fills with whole vectors; of several, the innermost in memory. Returns
-// nullopt if the last dimension already fills vectors, if no dimension does, or if `s` has failed.
+// Finds the dimension that one loop fills with whole vectors; of several, the innermost in memory; if there is
+// none, the last dimension in steps. Returns nullopt if the last dimension already fills vectors, if no loop
+// does, or if `s` has failed.
 std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block);
 
 // Makes the loop of `axis` the innermost spatial one, and updates its position.
 void MoveInnermost(Schedule& s, Block block, VectorAxis& axis);
 
-// Changes the accumulator's layout such that dimension `dim` of the consumer's result is last.
-void TransposeAccumulator(Schedule& s, Block block, size_t dim);
+// Changes the accumulator's layout such that the elements along `axis` are neighbors.
+void TransposeAccumulator(Schedule& s, Block block, const VectorAxis& axis);
 
 }  // namespace kiln

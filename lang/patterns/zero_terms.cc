@@ -7,7 +7,10 @@
 namespace kiln {
 namespace {
 
-// Along a dimension, only the elements at position `at` of every `step` may be nonzero.
+constexpr int64_t kOnce = -1;
+
+// Along a dimension, only the elements at position `at` of every `step` may be nonzero; with kOnce, only the one
+// at `at`.
 struct Comb {
   int64_t step = 0, at = 0;
 };
@@ -26,9 +29,10 @@ std::vector<Comb> CombsOf(const Program& p, Id buffer) {
     const IndexSum sum = p.SumOf(bound);
     if (p.marks[bound].extent.Known() != 1 || sum.splits.size() != 1) continue;
     const IndexSplit& split = sum.splits[0];
-    if (split.scale != 1 || split.lower != 1 || split.extent < 2 || sum.offset > 0) continue;
+    if (split.scale != 1 || split.lower != 1 || split.extent == 1 || sum.offset > 0) continue;
+    const Comb comb{split.extent == 0 ? kOnce : split.extent, -sum.offset};
     for (int d = 0; d < index.count; ++d) {
-      if (p.SumOf(p.List(index)[d]) == IndexSum::Of(split.source)) combs[d] = {split.extent, -sum.offset};
+      if (p.SumOf(p.List(index)[d]) == IndexSum::Of(split.source)) combs[d] = comb;
     }
   }
   return combs;
@@ -37,18 +41,24 @@ std::vector<Comb> CombsOf(const Program& p, Id buffer) {
 std::optional<ZeroTerms> TermsOf(const IndexSum& index, const Comb& comb, absl::Span<const Iter> iters) {
   if (comb.step == 0 || index.splits.size() != 2) return std::nullopt;
   ZeroTerms terms{-1, -1, comb.step, {}};
+  const auto extent = [&](int iter) { return iters[iter].extent.Known(); };
   for (const IndexSplit& split : index.splits) {
     if (!(split == IndexSplit{split.source})) return std::nullopt;
-    const Iter& iter = iters[split.source.id];
-    if (iter.extent.Known() % comb.step != 0) return std::nullopt;
-    (iter.kind == IterKind::kSpatial ? terms.h : terms.i) = split.source.id;
+    if (comb.step != kOnce && extent(split.source.id) % comb.step != 0) return std::nullopt;
+    (iters[split.source.id].kind == IterKind::kSpatial ? terms.h : terms.i) = split.source.id;
   }
   if (terms.h < 0 || terms.i < 0) return std::nullopt;
-  const int64_t rest = (((comb.at - index.offset) % comb.step) + comb.step) % comb.step;  // (h + i) % step
+  const int64_t sum = comb.at - index.offset;  // h + i, up to multiples of the step
+  if (comb.step == kOnce) {
+    // With h and i below n, h + i = n - 1 gives each h one i, as if one of n elements in a row were nonzero.
+    terms.step = extent(terms.h);
+    if (terms.step < 2 || extent(terms.i) != terms.step || sum != terms.step - 1) return std::nullopt;
+  }
+  const int64_t rest = (sum % terms.step + terms.step) % terms.step;
   const IndexSum remainder = IndexSum::Of(Source::Iter(0));
-  if (rest == comb.step - 1) {
+  if (rest == terms.step - 1) {
     terms.term = IndexSum::Constant(rest) + remainder * -1;
-  } else if (comb.step == 2) {
+  } else if (terms.step == 2) {
     terms.term = remainder;
   } else {
     return std::nullopt;

@@ -1,5 +1,5 @@
 // Recognizes sums of products in which most terms are zero if the data are finite, because a factor has zeros
-// between its elements. Transposed convolutions insert such zeros into their input.
+// between its elements, or around a single one. Transposed convolutions insert such zeros into their input.
 #pragma once
 
 #include <optional>

@@ -48,6 +48,45 @@ TEST(SkipZeros, ComputesTheSame) {
   }
 }
 
+TEST(SkipZeros, LeavesOneTermOfAWindowThatMeetsASingleElement) {
+  const Program before = ParseProgram(R"(kiln.program v1
+program single
+parameters X, W, C
+buffer X: f32[8] input
+buffer W: f32[8, 4] input
+buffer C: f32[4] output
+buffer Z: f32[8, 7] temporary
+
+for m < 8 {
+  for y < 7 {
+    block spread {
+      spatial m < 8 = m
+      spatial y < 7 = y
+      Z[m, y] = within((y - 3 < 1), X[m], f32(0))
+    }
+  }
+}
+for h < 4 {
+  for m < 8 {
+    for i < 4 {
+      block sum {
+        spatial h < 4 = h
+        reduction m < 8 = m
+        reduction i < 4 = i
+        C[h] sum= Z[m, h + i]*W[m, i]
+      }
+    }
+  }
+}
+)")
+                             .value();
+  Schedule s = Scheduled(before);
+  Skip(s);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("C[h.r] sum= Z[m, 3]*W[m, 3 - h.r]"));
+  ExpectSameResults(before, s.program());
+}
+
 // After tiling, y is 3*y0 + y1, and y % 2 cannot be expressed by y0 and y1.
 TEST(DecomposePadding, OfElementsThatAreApartMayBeTiledAfterwards) {
   const Program before = Spread(8, 3, 2, 0);

@@ -1,14 +1,23 @@
 #include "backends/lower/passes/prefetch_tiles.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "absl/algorithm/container.h"
 #include "backends/lower/passes/unrolled.h"
 #include "backends/lower/plan/plan_context.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/loops.h"
 
 namespace kiln::plan {
 namespace {
+
+constexpr int64_t kPartOfConstants = 16;  // a constant of this part of stream_bytes is prefetched
+// If a tile would prefetch more lines at once, its iterations prefetch a few each. They may go beyond the next panel, up to
+// this many times its lines.
+constexpr int64_t kLinesAtOnce = 16, kMostLines = 8, kMostPanels = 4;
+constexpr int64_t kPartOfPanel = 8;  // of stream_bytes: longer panels would evict the present one
 
 // True if a nest contains a loop that is neither unrolled nor vectorized.
 bool RunsBelow(const Program& p, Id node) {
@@ -18,6 +27,23 @@ bool RunsBelow(const Program& p, Id node) {
     if (RunsBelow(p, child)) return true;
   }
   return false;
+}
+
+bool IsBelow(const Program& p, Id node, Id above) {
+  while (node != kNone && node != above) node = p.nodes[node].parent;
+  return node == above;
+}
+
+// The loops of a nest that run, outermost first, if each lies in the one before; otherwise none.
+std::vector<Id> RunningChain(const Program& p, Id nest) {
+  std::vector<Id> loops = LoopsBelow(p, nest), chain;
+  loops.insert(loops.begin(), nest);
+  for (const Id loop : loops) {
+    if (!p.IsLoop(loop) || IsFullyUnrolled(p.loop(loop))) continue;
+    if (!chain.empty() && !IsBelow(p, loop, chain.back())) return {};
+    chain.push_back(loop);
+  }
+  return chain;
 }
 
 // The node of the program that a node of the plan runs.
@@ -55,6 +81,8 @@ class TilePrefetcher {
 
  protected:
   virtual void Before(Id nest, const std::vector<Id>& later, Nodes& out) = 0;
+  // In the body of the loop that runs last.
+  virtual void Inside(Nodes&) {}
 
   bool IsLarge(Id buffer) const {
     return plan_.buffers[buffer].elements * SizeOf(p_.buffers[buffer].dtype) >= options_.stream_bytes;
@@ -82,6 +110,7 @@ class TilePrefetcher {
       if (!is_first) return;
       if (loop->steps == 1) {
         made = Run(arm);
+        if (!running_.empty() && running_.back() == loop->loop) Inside(made);
       } else {  // the only child is the node with the copies of the body
         made.push_back({arm[0].what, {Contents(arm[0], arm[0].arms[0])}});
       }
@@ -152,23 +181,92 @@ class PanelPrefetcher : public TilePrefetcher {
   using TilePrefetcher::TilePrefetcher;
 
  private:
+  struct Panel {
+    IndexSum next;  // the address of the next panel
+    int64_t lines = 0;
+  };
+
   void Before(Id nest, const std::vector<Id>&, Nodes& out) override {
-    if (running_.empty()) return;
+    if (running_.empty() || (p_.IsLoop(nest) && CountOf(nest) == 1)) return;
+    const Id tile = running_.back();
+    const std::vector<Id> chain = RunningChain(p_, nest);
+    ForEachRead(nest, [&](Id buffer, const IndexSum& address) {
+      std::optional<Panel> panel = NextPanel(buffer, address, {});
+      if (!panel || LinesOfIteration(*panel, tile, chain) > 0) return;
+      const int64_t part = PartOf(*panel, CountOf(tile));
+      if (part > options_.costs.prefetch_lines) return;
+      panel->next.splits.push_back({Source::Loop(tile), part * LineOf(buffer)});
+      out.push_back(
+          {Prefetch{.buffer = buffer, .address = std::move(panel->next), .lines = part, .locality = 2}});
+    });
+  }
+
+  void Inside(Nodes& body) override {
+    if (RunningChain(p_, running_.back()).size() != 1) return;
+    Nodes fetches;
+    ForEachRead(running_.back(), [&](Id buffer, const IndexSum& address) {
+      for (size_t t = running_.size() - 1; t-- > 0;) {
+        const std::vector<Id> chain(running_.begin() + static_cast<int64_t>(t) + 1, running_.end());
+        std::optional<Panel> panel = NextPanel(buffer, address, chain);
+        if (!panel) continue;
+        const int64_t lines =
+            RunningChain(p_, chain[0]) == chain ? LinesOfIteration(*panel, running_[t], chain) : 0;
+        if (lines > 0) fetches.push_back(PartInIteration(buffer, *std::move(panel), lines, t));
+        break;
+      }
+    });
+    body.insert(body.begin(), fetches.begin(), fetches.end());
+  }
+
+  // The tile is running_[tile], and the loops below it count its iterations.
+  Node PartInIteration(Id buffer, Panel panel, int64_t lines, size_t tile) const {
+    int64_t step = lines * LineOf(buffer);
+    for (size_t i = running_.size(); i-- > tile;) {
+      panel.next.splits.push_back({Source::Loop(running_[i]), step});
+      step *= CountOf(running_[i]);
+    }
+    return {Prefetch{.buffer = buffer, .address = std::move(panel.next), .lines = lines, .locality = 2}, {}};
+  }
+
+  template <typename Visit>
+  void ForEachRead(Id nest, const Visit& visit) {
     for (const Id block : BlocksBelow(p_, nest)) {
       if (p_.block(block).monoid == kNone) continue;
       for (const Id load : Loads(p_, block))
-        Fetch(p_.exprs[load].AsLoad().buffer, plan_.blocks.at(block).addresses.at(load), out);
+        visit(p_.exprs[load].AsLoad().buffer, plan_.blocks.at(block).addresses.at(load));
     }
   }
 
-  void Fetch(Id buffer, const IndexSum& address, Nodes& out) {
-    if (!IsLarge(buffer)) return;
+  int64_t CountOf(Id loop) const { return p_.loop(loop).extent.UpperBound(); }
+  static int64_t PartOf(const Panel& panel, int64_t parts) { return (panel.lines + parts - 1) / parts; }
+
+  // The lines that each iteration of the loops `chain` of a tile prefetches; 0 if the tile does so before them.
+  int64_t LinesOfIteration(const Panel& panel, Id tile, const std::vector<Id>& chain) const {
+    if (chain.empty() || PartOf(panel, CountOf(tile)) <= kLinesAtOnce ||
+        panel.lines * options_.costs.line_bytes > options_.stream_bytes / kPartOfPanel)
+      return 0;
+    int64_t iterations = CountOf(tile);
+    for (const Id loop : chain) iterations *= CountOf(loop);
+    const int64_t lines = PartOf(panel, iterations);
+    return lines <= kMostLines && lines * iterations <= kMostPanels * panel.lines ? lines : 0;
+  }
+
+  bool IsFar(Id buffer) const {
+    const bool constant = p_.buffers[buffer].role == Role::kConstant || plan_.buffers[buffer].crosses;
+    return plan_.buffers[buffer].elements * SizeOf(p_.buffers[buffer].dtype) >=
+           options_.stream_bytes / (constant ? kPartOfConstants : 1);
+  }
+
+  // The panel that the innermost loops read: those that are not bound, and `inside`. The loop around them does not move it,
+  // so that tiles read it again.
+  std::optional<Panel> NextPanel(Id buffer, const IndexSum& address, const std::vector<Id>& inside) {
+    if (!IsFar(buffer)) return std::nullopt;
     IndexEvaluator& indices = context_.indices();
     IndexSum outside = IndexSum::Constant(address.offset);
     int64_t span = 1, elements = 1;
     for (const IndexSplit& split : address.splits) {
-      if (split.source.kind != Source::Kind::kLoop) return;
-      if (indices.IsBound(split.source.id)) {
+      if (split.source.kind != Source::Kind::kLoop) return std::nullopt;
+      if (!absl::c_linear_search(inside, split.source.id) && indices.IsBound(split.source.id)) {
         outside.splits.push_back(split);
       } else {
         const int64_t values = SplitRange(split, Extents(p_)), reach = split.scale * (values - 1);
@@ -181,14 +279,10 @@ class PanelPrefetcher : public TilePrefetcher {
     for (const auto& [atom, coefficient] : indices.Eval(outside).terms)
       steps[indices.atom(atom).level] = coefficient;
     const auto next = std::find_if(steps.rbegin(), steps.rend(), [](int64_t step) { return step != 0; });
-    if (next == steps.rbegin() || next == steps.rend() || *next < span || elements < span) return;
-    const Id tile = running_.back();
-    const int64_t line = LineOf(buffer), tiles = indices.RangeOf(indices.Of(tile)).max + 1,
-                  lines = (span + line - 1) / line, part = (lines + tiles - 1) / tiles;
-    if (part > options_.costs.prefetch_lines) return;
+    const auto tile = steps.rbegin() + std::ssize(inside);
+    if (next <= tile || next == steps.rend() || *next < span || elements < span) return std::nullopt;
     outside.offset += *next;
-    outside.splits.push_back({Source::Loop(tile), part * line});
-    out.push_back({Prefetch{.buffer = buffer, .address = std::move(outside), .lines = part, .locality = 2}});
+    return Panel{std::move(outside), (span + LineOf(buffer) - 1) / LineOf(buffer)};
   }
 };
 

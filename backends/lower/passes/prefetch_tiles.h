@@ -2,7 +2,8 @@
 //
 // Results: before the loops that compute a tile in registers, prefetches the part of the result to which a later
 // sibling adds the tile. Panels: if several tiles read the same panel one after the other, each prefetches a part of
-// the next panel.
+// the next panel: before its loops, or, if that would be many lines at once, a few in each iteration. Smaller constants
+// count too, because between two runs of a model its other weights take the caches.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

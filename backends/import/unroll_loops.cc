@@ -9,24 +9,30 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostIterations = 32, kMostOperations = 4096;  // of all iterations together
+constexpr int64_t kFew = 32, kMostIterations = 128;
+constexpr int64_t kMostOperations = 4096;  // of all iterations together
+constexpr int64_t kMuchWork = 1 << 14;     // terms of an iteration's reductions
 
-bool IsReduction(mlir::Operation* op) {
+// The terms of a reduction of static shape; 0 for others.
+int64_t Terms(mlir::Operation* op) {
   auto generic = llvm::dyn_cast<mlir::linalg::GenericOp>(op);
-  return generic && generic.getNumReductionLoops() > 0 && !generic.hasDynamicShape();
+  if (!generic || generic.getNumReductionLoops() == 0 || generic.hasDynamicShape()) return 0;
+  int64_t terms = 1;
+  for (const int64_t extent : generic.getStaticLoopRanges()) terms *= extent;
+  return terms;
 }
 
 bool IsWorthUnrolling(mlir::scf::ForOp loop) {
   const auto iterations = loop.getStaticTripCount();
   if (!iterations || iterations->ugt(kMostIterations)) return false;
-  int64_t operations = 0;
-  bool reduces = false;
+  int64_t operations = 0, terms = 0;
   for (mlir::Operation& op : loop.getBody()->without_terminator()) {
     if (llvm::isa<mlir::LoopLikeOpInterface>(op) || !mlir::isMemoryEffectFree(&op)) return false;
     ++operations;
-    reduces = reduces || IsReduction(&op);
+    terms += Terms(&op);
   }
-  return reduces && operations * iterations->getSExtValue() <= kMostOperations;
+  const int64_t count = iterations->getSExtValue();
+  return terms >= (count <= kFew ? 1 : kMuchWork) && operations * count <= kMostOperations;
 }
 
 }  // namespace

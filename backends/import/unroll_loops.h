@@ -5,9 +5,10 @@
 
 namespace kiln {
 
-// Unrolls each innermost scf.for that runs a few times, a constant number, and whose body has a reduction of static
-// shape, such as the products of an LSTM's step. Its operations are then those of the function. Returns whether there was
-// one. Expects linalg.generic in place of named operations.
+// Unrolls each innermost scf.for that runs a constant number of times and whose body has a reduction of static shape,
+// such as the products of an LSTM's step: of at most 32 iterations, or of at most 128 whose reductions have 16,384 terms
+// or more. Its operations are then those of the function, and equal steps are one task. Returns whether there was such a
+// loop. Expects linalg.generic in place of named operations.
 bool UnrollLoops(mlir::ModuleOp module);
 
 }  // namespace kiln

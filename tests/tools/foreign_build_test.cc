@@ -107,6 +107,40 @@ TEST(ForeignBuild, AShortLoopOfProductsIsUnrolled) {
   EXPECT_LT(report["accuracy"]["error"], report["accuracy"]["limit"]);
 }
 
+// The products of the input are one call, and those of the steps are calls of two tasks.
+TEST(ForeignBuild, ALoopOfAHundredProductsIsUnrolledToo) {
+  constexpr char kSteps[] = R"(
+func.func @steps(%x: tensor<100x128xf32>, %u: tensor<128x128xf32> {kiln.constant},
+                 %w: tensor<128x128xf32> {kiln.constant}) -> tensor<1x128xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c100 = arith.constant 100 : index
+  %z = arith.constant dense<0.0> : tensor<1x128xf32>
+  %e = tensor.empty() : tensor<1x128xf32>
+  %r = scf.for %k = %c0 to %c100 step %c1 iter_args(%h = %z) -> (tensor<1x128xf32>) {
+    %row = tensor.extract_slice %x[%k, 0] [1, 128] [1, 1] : tensor<100x128xf32> to tensor<1x128xf32>
+    %a = linalg.matmul ins(%row, %u : tensor<1x128xf32>, tensor<128x128xf32>) outs(%z : tensor<1x128xf32>)
+        -> tensor<1x128xf32>
+    %b = linalg.matmul ins(%h, %w : tensor<1x128xf32>, tensor<128x128xf32>) outs(%z : tensor<1x128xf32>)
+        -> tensor<1x128xf32>
+    %s = linalg.add ins(%a, %b : tensor<1x128xf32>, tensor<1x128xf32>) outs(%e : tensor<1x128xf32>)
+        -> tensor<1x128xf32>
+    %n = linalg.tanh ins(%s : tensor<1x128xf32>) outs(%e : tensor<1x128xf32>) -> tensor<1x128xf32>
+    scf.yield %n : tensor<1x128xf32>
+  }
+  return %r : tensor<1x128xf32>
+}
+)";
+  const TemporaryFolder folder;
+  const Ran built = RunKiln({"build", folder.Write("steps.mlir", kSteps), "--check", "-o", folder / "out",
+                             "--db", folder / "none.db", "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  const nlohmann::json report = built.json();
+  for (const nlohmann::json& task : report["tasks"]) EXPECT_NE(task["schedule"], "foreign");
+  EXPECT_LE(report["tasks"].size(), 5) << report["tasks"];
+  EXPECT_LT(report["accuracy"]["error"], report["accuracy"]["limit"]);
+}
+
 // Without an output there is no whole, and an operation that is not scheduled is an error.
 TEST(ForeignBuild, TuneOfOneOperationEndsWithTheWholeToo) {
   const TemporaryFolder folder;

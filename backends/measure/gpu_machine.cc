@@ -21,7 +21,7 @@ GpuMachine::GpuMachine(Target gpu, GpuMachineOptions options)
   target_.policies = options_.policies;
 }
 
-absl::Status GpuMachine::StartWorkers(int runners) {
+absl::Status GpuMachine::StartWorkers(int runners, bool wide) {
   if (const auto ptxas = FindPtxas(); !ptxas.ok()) return ptxas.status();
   auto scratch = ScratchFolder::Make();
   if (!scratch.ok()) return scratch.status();
@@ -46,6 +46,7 @@ absl::Status GpuMachine::StartWorkers(int runners) {
                        .data_seed = options_.data_seed,
                        .run_seconds = options_.reference_seconds,
                        .run_bytes = kGpuRunBytes,
+                       .wide = wide,
                        .build = std::move(on_cpu),
                        .interrupted = [this] { return WasInterrupted(); }},
       builders_.get(), [this](const RunRequest& run) { return Run(*runners_, run); });

@@ -61,9 +61,9 @@ class GpuMachine : public Measurer {
   // `gpu` is a target with a GPU, still without a fingerprint.
   GpuMachine(Target gpu, GpuMachineOptions options);
 
-  // Starts the builders, and so many runners. kNotFound without ptxas, with the places that were searched;
-  // kFailedPrecondition if a worker cannot be started.
-  absl::Status StartWorkers(int runners);
+  // Starts the builders, and so many runners. `wide`: as in ReferenceOptions. kNotFound without ptxas, with the places
+  // that were searched; kFailedPrecondition if a worker cannot be started.
+  absl::Status StartWorkers(int runners, bool wide);
 
   std::shared_future<BuildResult> Submit(const Program& scheduled, BuildOutput output);
   const Reference& ReferenceOf(const Program& original) { return references_->For(original); }

@@ -43,7 +43,7 @@ absl::StatusOr<std::unique_ptr<GpuMeasurer>> GpuMeasurer::Start(Target gpu,
   if (gpu.gpu == nullptr) return absl::InvalidArgumentError("this measurer is of a GPU");
   const Phase phase("start");
   std::unique_ptr<GpuMeasurer> measurer(new GpuMeasurer(std::move(gpu), options));
-  if (absl::Status status = measurer->StartWorkers(/*runners=*/1); !status.ok()) return status;
+  if (absl::Status status = measurer->StartWorkers(/*runners=*/1, /*wide=*/true); !status.ok()) return status;
   if (absl::Status status = measurer->StartGpu(); !status.ok()) return status;
   if (absl::Status status = measurer->StartReferenceKernel(); !status.ok()) return status;
   return measurer;

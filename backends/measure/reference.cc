@@ -144,7 +144,7 @@ void References::BuildAndRun(const Program& original, Reference* reference) {
           "the compiled original alone",
           seconds, original.name);
     reference->file = run.write_reference_to;
-    RunWide(original, run, reference);
+    if (options_.wide) RunWide(original, run, reference);
   } else {
     reference->failure = std::string(outcome::kWrongResult);
   }

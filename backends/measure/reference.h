@@ -39,6 +39,7 @@ struct ReferenceOptions {
   uint64_t data_seed = 0;
   double run_seconds = 60;
   int64_t run_bytes = 0;
+  bool wide = true;         // also runs originals with inputs that lie far apart: Reference::stress
   BuildRequest build = {};  // the limits of builds
   std::function<bool()> interrupted = [] { return false; };
 };

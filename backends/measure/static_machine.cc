@@ -47,7 +47,8 @@ absl::StatusOr<std::unique_ptr<StaticMachine>> StaticMachine::Start(Target gpu,
   if (gpu.gpu == nullptr) return absl::InvalidArgumentError("a static machine is of a GPU");
   const Phase phase("start");
   std::unique_ptr<StaticMachine> machine(new StaticMachine(std::move(gpu), options));
-  if (absl::Status status = machine->StartWorkers(options.builders); !status.ok()) return status;
+  if (absl::Status status = machine->StartWorkers(options.builders, /*wide=*/false); !status.ok())
+    return status;
   return machine;
 }
 

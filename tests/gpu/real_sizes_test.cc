@@ -1,6 +1,6 @@
 // Draws schedules at real sizes from the default space of GPUs: of the operators of the papers, and of random programs.
-// They compile without spills and a stack, and the emulator runs their kernels in three modes. `--gtest_repeat=N` draws
-// others each time; bench/gpu/real_sizes.py searches all of the operators.
+// They are proven, compile without spills and a stack, and the emulator runs their kernels in three modes.
+// `--gtest_repeat=N` draws others each time; bench/gpu/real_sizes.py searches all of the operators.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -13,6 +13,7 @@
 #include "backends/cpu/targets.h"
 #include "backends/import/import.h"
 #include "backends/measure/static_machine.h"
+#include "backends/prove/presburger.h"
 #include "lang/analysis/cost.h"
 #include "lang/graph/outline.h"
 #include "lang/text/text.h"
@@ -23,6 +24,7 @@
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 #include "trace/text.h"
+#include "validator/proof/proof.h"
 #include "validator/validate.h"
 
 namespace kiln {
@@ -52,9 +54,9 @@ TEST(RealSizes, NamesTheShapesOfThePapers) {
   for (const std::string& name : ShapesOfPapers()) EXPECT_GT(Flops(OperatorOf(name)), 5e4) << name;
 }
 
-// A trace with its decisions, and what it makes; nothing if no draw of some is valid.
+// A trace with its decisions, what it makes, and what that must compute; nothing if no draw of some is valid.
 struct Draw {
-  Program program;
+  Program program, reference;
   std::string trace;
 };
 std::optional<Draw> DrawFrom(const Program& original, const Target& target, Dice& dice) {
@@ -65,7 +67,7 @@ std::optional<Draw> DrawFrom(const Program& original, const Target& target, Dice
     RandomChooser chooser(dice);
     const auto replayed = Replay(sketches->sketches[dice.Below(count)].trace, original, target, chooser);
     if (replayed.ok() && Validate(replayed->program(), target).ok)
-      return Draw{replayed->program(), Print(WithDecisions(*replayed))};
+      return Draw{replayed->program(), replayed->state.Reference(original), Print(WithDecisions(*replayed))};
   }
   return std::nullopt;
 }
@@ -87,6 +89,22 @@ bool RunsOnGpu(const Program& original, Dice& dice) {
       << target.gpu->name << ": " << result.status << ": " << result.error << "\n"
       << ToString(original) << draw->trace;
   return result.ok();
+}
+
+TEST(RealSizes, SchedulesOfOperatorsAreProven) {
+  RandomDice dice(Engine{DrawnSeed()});
+  for (const std::string& name : ShapesOfPapers()) {
+    const Program original = OperatorOf(name);
+    const Target target = NamedTarget(dice.Flip(0.5) ? "a100" : "h100").value();
+    const std::optional<Draw> draw = DrawFrom(original, target, dice);
+    ASSERT_TRUE(draw.has_value()) << name;
+    proof::PresburgerProver prover;
+    const Proof proof = Prove(draw->reference, draw->program,
+                              {.prover = &prover, .limit = absl::Seconds(30), .most_instances = 0});
+    EXPECT_EQ(ToString(proof.verdict), "proven")
+        << name << ", " << target.gpu->name << ": " << proof.reason << "\n"
+        << draw->trace;
+  }
 }
 
 TEST(RealSizes, OperatorsRunInAllModes) {

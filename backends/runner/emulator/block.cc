@@ -76,9 +76,7 @@ std::string EmulatedBlock::Place(const char* address) const {
                       nearest->bytes);
 }
 
-void EmulatedBlock::Access(const char* address, int64_t bytes, int64_t alignment, bool write,
-                           uint32_t group) {
-  if (bytes == 0 || !checked_) return;
+void EmulatedBlock::Check(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group) {
   ++emulation_.counts_.accesses;
   const char* const verb = write ? "writes " : "reads ";
   const auto is_in = [&](const char* begin, int64_t size) {

@@ -40,7 +40,9 @@ class EmulatedBlock {
   int64_t number() const { return number_; }
   const EmulatedLaunch& launch() const { return launch_; }
   char* shared() const { return shared_; }
-  void Access(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group = 0);
+  void Access(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group = 0) {
+    if (checked_ && bytes > 0) Check(address, bytes, alignment, write, group);
+  }
   void Barrier(int64_t site, int32_t number, int32_t threads);
   void WarpBarrier(int64_t site, uint32_t mask);
   int32_t Shuffle(int64_t site, uint32_t mask, int32_t value, int32_t offset, int32_t clamp, int32_t kind);
@@ -68,6 +70,7 @@ class EmulatedBlock {
     std::vector<PendingCopy> copies = {};
   };
 
+  void Check(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group);
   // Adds the thread to a meeting of `wanted` threads; the last one to come runs `complete`. Returns when all
   // are there.
   template <typename Complete>

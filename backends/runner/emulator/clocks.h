@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 
@@ -70,7 +70,7 @@ class Shadow {
     bool write;
   };
   using Entries = absl::InlinedVector<Entry, 2>;
-  std::unordered_map<uint64_t, Entries> words_;  // of 4 bytes
+  absl::flat_hash_map<uint64_t, Entries> words_;  // of 4 bytes
 };
 
 }  // namespace kiln

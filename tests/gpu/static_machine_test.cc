@@ -164,6 +164,31 @@ TEST(StaticMachine, OrdersCompiledPrograms) {
   EXPECT_EQ(machine->Measure({{.original = &any, .scheduled = &spills}})[0].status, "build_failed");
 }
 
+// Which tile is best depends on the product: large ones read less, small ones make more blocks.
+TEST(StaticMachine, OrdersTilesOfCompiledProducts) {
+  const auto machine = Start({.builders = 2});
+  const auto seconds = [&](const Program& product, const SimtTile& tile) {
+    const Schedule s = TiledProduct(product, tile);
+    EXPECT_TRUE(s.ok()) << s.status();
+    const MeasureResult result = machine->Measure({{.original = &product, .scheduled = &s.program()}})[0];
+    EXPECT_TRUE(result.ok()) << result.error;
+    return result.ok() ? result.samples[0] : 0;
+  };
+  const auto square = [](int64_t elements) {
+    return SimtTile{.rows = {1, 16, elements}, .columns = {1, 16, elements}, .vector = 4};
+  };
+  const Program large = Matmul(8192, 8192, 8192), small = Matmul(256, 256, 1024);
+  EXPECT_LT(seconds(large, square(8)), seconds(large, square(4)));  // 128 by 128 before 64 by 64
+  EXPECT_LT(seconds(large, square(4)), seconds(large, square(2)));
+  EXPECT_LT(seconds(small, square(4)), seconds(small, square(8)));  // 16 blocks before 4, for 132 SMs
+  const auto flat = [](int64_t columns) {
+    return SimtTile{.rows = {1, 4, 4}, .columns = {1, columns / 4, 4}, .vector = 4};
+  };
+  const Program few_rows = Matmul(16, 4096, 4096);
+  EXPECT_LT(seconds(few_rows, flat(64)), seconds(few_rows, flat(256)));  // 64 blocks before 16
+  EXPECT_LT(seconds(few_rows, flat(64)), seconds(few_rows, flat(16)));   // 2 warps before half of one
+}
+
 TEST(StaticMachine, WithoutPtxasSaysWhereItLooked) {
   setenv("KILN_PTXAS", "/nowhere/ptxas", 1);
   const absl::Status status = StaticMachine::Start(*NamedTarget("h100")).status();

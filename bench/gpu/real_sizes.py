@@ -8,7 +8,8 @@ The shapes are the 57 of --list: those of MetaSchedule's evaluation, dense layer
 from the default space for an A100 (sm_80) and an H100 (sm_90a), the smallest first. A row has the best by the static
 machine: its kernels with registers, shared memory, spills and stack as ptxas says, whether it is proven, whether the
 emulator ran it in three modes with the outputs of the CPU, and whether its schedule compiles for four other chips. It also
-has the reasons why finalists were refused. Rows are appended as they land, and the same command goes on.
+has the reasons why finalists were refused, and the seconds that the row took: of the clock, and of CPUs (commands and
+compilers). Rows are appended as they land, and the same command goes on.
 
 The end is a summary. It fails if a row that it printed is not whole: no best, not verified, not proven, spills or a
 stack, or a chip for which it does not compile.
@@ -17,6 +18,7 @@ import argparse
 import collections
 import json
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -57,15 +59,24 @@ def text(value):
     return value if isinstance(value, str) else "bytes"
 
 
+def cpu_seconds():
+    """That commands which have ended used, with their children."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def row_of(options, operator, target):
-    began = time.monotonic()
+    began, used = time.monotonic(), cpu_seconds()
+
+    def times():
+        return {"seconds": round(time.monotonic() - began, 1), "cpu_seconds": round(cpu_seconds() - used, 1)}
     row = {"shape": operator.name, "target": target, "chip": CHIPS[target], "trials": options.trials, "seed": options.seed}
     with tempfile.TemporaryDirectory() as folder:
         database = f"{folder}/kiln.db"
         found, error = kiln(options, "tune", operator.file, "--target", target, "--trials", options.trials, "--seed",
                             options.seed, "--threads", options.threads, "--db", database, "--quiet")
         if found is None or found["tasks"][0]["record"] == 0:
-            return row | {"error": error or found["tasks"][0]["reason"], "seconds": round(time.monotonic() - began, 1)}
+            return row | {"error": error or found["tasks"][0]["reason"]} | times()
         task = found["tasks"][0]
         row |= {"cycles": round(task["cycles"]), "static": True, "proven": task["proven"], "verified": task["verified"],
                 "emulated": "emulated" in task["flags"].split(), "measured": task["trials"], "failures": task["failures"]}
@@ -76,7 +87,7 @@ def row_of(options, operator, target):
             if other not in SEARCHED:
                 _, error = kiln(options, "export", task["record"], "--db", database, "--target", other, "-o", folder)
                 row["compiles"][CHIPS[other]] = error or True
-    return row | {"seconds": round(time.monotonic() - began, 1)}
+    return row | times()
 
 
 def faults(row):
@@ -92,7 +103,7 @@ def faults(row):
 def line_of(row):
     kernels = ", ".join(f"{k['blocks']}x{k['threads']} {k['registers']}r {k['shared'] / 1024:.4g}K"
                         for k in row.get("kernels", []))
-    return (f"{row['shape']:<6} {row['chip']:<7} {row.get('cycles', 0):>10} {row['seconds']:>6} s  "
+    return (f"{row['shape']:<6} {row['chip']:<7} {row.get('cycles', 0):>10} {row.get('cpu_seconds', row['seconds']):>6} s  "
             f"{'; '.join(faults(row)) or 'whole'}  [{kernels}]")
 
 

@@ -1,7 +1,9 @@
 #include "lang/analysis/instances.h"
 
 #include <algorithm>
+#include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/placement.h"
@@ -91,6 +93,30 @@ bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, con
   std::vector<Digit> digits;
   for (const DimRange& range : ranges) AddDigits(range.base, loops, extents, range.extent - 1, digits);
   return Covered(loops.front(), program.loop(loops.front()).extent.UpperBound(), digits);
+}
+
+bool RunsAllInstances(const Program& program, Id block) {
+  const Bindings bindings = ResolveBindings(program, block);
+  const auto iters = program.Iters(program.block(block).iters);
+  std::set<Id> loops;
+  for (size_t i = 0; i < iters.size(); ++i) {
+    IndexSum sum = bindings.iters[i];
+    if (!iters[i].extent.constant() || sum.offset != 0) return false;
+    absl::c_sort(sum.splits, [](const IndexSplit& a, const IndexSplit& b) { return a.scale < b.scale; });
+    int64_t most = 0;  // all values from 0 on to this one occur
+    for (const IndexSplit& s : sum.splits) {
+      const bool whole = s.source.kind == Source::Kind::kLoop && s.lower == 1 && s.extent == 0;
+      if (!whole || s.scale < 1 || s.scale > most + 1 || !loops.insert(s.source.id).second) return false;
+      if (!program.loop(s.source.id).extent.constant()) return false;
+      most += s.scale * (program.loop(s.source.id).extent.Known() - 1);
+    }
+    if (most < iters[i].extent.Known() - 1) return false;
+  }
+  return absl::c_all_of(bindings.guards, [&](const Guard& guard) {
+    for (size_t i = 0; i < iters.size(); ++i)
+      if (guard.value == bindings.iters[i] && guard.extent >= iters[i].extent.Known()) return true;
+    return false;
+  });
 }
 
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops) {

@@ -26,6 +26,9 @@ bool TellsApart(const Program& program, Id block, Id loop);
 // iters.
 bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops);
 
+// True if proven: the loops around the block run all of its instances. A part of a loop that was cut in two does not.
+bool RunsAllInstances(const Program& program, Id block);
+
 // OK if the reduction can be initialized on entry to the first of `loops`. `loops` are all loops from there
 // down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);

@@ -442,6 +442,10 @@ absl::Status CheckReverseComputeInline(const Program& program, Id block) {
     return No(absl::StrCat(program.Text(program.buffers[buffer].name), " has other readers"));
   if (EnclosingBlock(program, producer) != EnclosingBlock(program, block))
     return No("its producer is in another scope");
+  const Id result = program.Accesses(b.dests)[0].buffer;
+  if (Writers(program, result).size() > 1 && !RunsAllInstances(program, block))
+    return No(absl::StrCat("its loops run a part of it, and other blocks write ",
+                           program.Text(program.buffers[result].name), " too"));
   if (GathersFrom(program, block, buffer)) return No(Gathered(program, block, buffer));
   Box box;
   if (!ItersByElement(program, block, buffer).has_value() &&

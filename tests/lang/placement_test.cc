@@ -5,6 +5,7 @@
 
 #include "lang/program/builder.h"
 #include "lang/schedule/schedule.h"
+#include "lang/text/text.h"
 #include "testing/same_results.h"
 
 namespace kiln {
@@ -130,6 +131,34 @@ TEST(ReverseComputeInline, RefusesABlockThatReadsTwoElements) {
   Schedule s = Scheduled(b.Finish());
   s.ReverseComputeInline(s.GetBlock("add"));
   EXPECT_THAT(Refusal(s), testing::HasSubstr("it does not read t element by element"));
+}
+
+// The copy is of all rows: it would start the first two again, after their sums.
+TEST(ReverseComputeInline, RefusesAPartOfALoopIfOthersWriteItsBuffer) {
+  const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
+program sums
+parameters A, C
+buffer A: f64[5] input
+buffer C: f64[5] output
+
+for i < 5 {
+  for r < 1 {
+    block sum {
+      spatial i < 5 = i
+      reduction r < 1 = r
+      C[i] sum= A[i + r] initial A[i]
+    }
+  }
+}
+)");
+  ASSERT_TRUE(p.ok()) << p.status();
+  Schedule s = Scheduled(*p);
+  const std::vector<Loop> loops = s.GetLoops(s.GetBlock("sum"));
+  s.DecomposeReduction(s.GetBlock("sum"), loops[1]);
+  s.LoopPartition(loops[0], {2, 3});
+  s.Reindex(s.GetBlock("sum.init.1"), 0);
+  s.ReverseComputeInline(s.GetBlock("sum.init.1"));
+  EXPECT_THAT(Refusal(s), testing::HasSubstr("its loops run a part of it, and other blocks write C too"));
 }
 
 TEST(ReverseComputeAt, RefusesToReadAnElementThatOneIterationMakesInAll) {

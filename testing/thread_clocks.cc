@@ -245,7 +245,7 @@ class Walk {
     bool gathers = false;  // what several threads reduced
     const auto place = [&](LoopKind kind) {
       for (const auto& [loop, value] : values_)
-        if (p_.loop(loop).kind == kind) {
+        if (p_.loop(loop).kind == kind && p_.loop(loop).extent.Known() > 1) {
           const bool reduced = combines && On(kind) >= 0 && AxisUse(p_, block, loop).reduction;
           gathers = gathers || reduced;
           return reduced ? int64_t{0} : value;

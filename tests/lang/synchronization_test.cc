@@ -362,5 +362,25 @@ TEST(Synchronization, RandomKernelsHaveNoRace) {
   RecordProperty("points", static_cast<int>(points));
 }
 
+// A loop with one iteration is on no axis: thread 1 writes and reads element 1.
+TEST(Synchronization, ALoopOfOneIterationTellsNoThreadsApart) {
+  const auto p = ParseProgram(R"(kiln.program v1
+program unit
+parameters A, C
+buffer A: f32[2] input
+buffer C: f32[2] output
+buffer S: f32[2] temporary shared/block
+
+for b < 1 block-x {
+  for t < 2 thread-x {
+    for c < 1 { block put { spatial i < 2 = t  S[i] = A[i] } }
+    for r < 1 thread-x { block get { spatial i < 2 = t  reduction r < 1 = r  C[i] max= S[i + r] } }
+  }
+}
+)");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(CheckThreadClocks(*p, PlanOf(*p)), absl::OkStatus());
+}
+
 }  // namespace
 }  // namespace kiln

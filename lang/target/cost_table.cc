@@ -9,7 +9,8 @@ using C = CostTable;
 
 constexpr absl::string_view kCode = "of the code that is emitted", kArchitecture = "of the architecture",
                             kZen3 = "Zen 3", kZen5 = "Zen 5";
-constexpr absl::string_view kFit = "bench/cost_accuracy_bench", kChecked = "bench/constants_bench";
+constexpr absl::string_view kFit = "bench/cost_accuracy_bench", kChecked = "bench/constants_bench",
+                            kModels = "bench/models/compare.py";
 
 constexpr CostRow kRows[] = {
     {"call-instructions", &C::call_instructions, "instructions", kZen5, kChecked},
@@ -55,6 +56,11 @@ constexpr CostRow kRows[] = {
     {"edge-versions", &C::edge_versions, "versions", kZen5, kChecked},
     {"prefetch-bytes", &C::prefetch_bytes, "bytes", kZen5, kChecked},
     {"prefetch-lines", &C::prefetch_lines, "lines", kZen5, kChecked},
+    {"prefetch-part", &C::prefetch_part, "parts", kZen5, kModels},
+    {"tile-lines", &C::tile_lines, "lines", kZen5, kModels},
+    {"iteration-lines", &C::iteration_lines, "lines", kZen5, kModels},
+    {"panels-ahead", &C::panels_ahead, "panels", kZen5, kModels},
+    {"panel-part", &C::panel_part, "parts", kZen5, kModels},
     {"padding-line", &C::padding_line, "instructions", kZen5, kChecked},
     {"sum-body", &C::sum_body, "instructions", kZen5, kChecked},
     {"sum-line", &C::sum_line, "instructions", kZen5, kChecked},

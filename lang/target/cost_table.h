@@ -66,7 +66,14 @@ struct CostTable {
   int64_t edge_values = 4, edge_versions = 9;
   int64_t prefetch_bytes = 16 << 10;  // distance to the next iteration of a stream
   int64_t prefetch_lines = 64;        // lines of a panel that are prefetched before a tile
-  int64_t padding_line = 16;          // instructions of an unrolled loop, if unrolling decides padding tests
+  // Panels are prefetched of constants that are at least a prefetch_part of the smallest stream.
+  int64_t prefetch_part = 16;
+  // If a tile would prefetch more than tile_lines at once, each of its iterations prefetches up to iteration_lines.
+  // Together they may go beyond the next panel, up to panels_ahead times its lines. Panels longer than a panel_part of
+  // the smallest stream would evict the present one.
+  int64_t tile_lines = 16, iteration_lines = 8;
+  int64_t panels_ahead = 4, panel_part = 8;
+  int64_t padding_line = 16;  // instructions of an unrolled loop, if unrolling decides padding tests
   // Instructions of an unrolled loop that only adds to sums: of one iteration, and of all iterations.
   int64_t sum_body = 12, sum_line = 48;
   int64_t held_line = 96;  // instructions of an unrolled loop that indexes a buffer kept in registers

@@ -13,12 +13,6 @@
 namespace kiln::plan {
 namespace {
 
-constexpr int64_t kPartOfConstants = 16;  // a constant of this part of stream_bytes is prefetched
-// If a tile would prefetch more lines at once, its iterations prefetch a few each. They may go beyond the next panel, up to
-// this many times its lines.
-constexpr int64_t kLinesAtOnce = 16, kMostLines = 8, kMostPanels = 4;
-constexpr int64_t kPartOfPanel = 8;  // of stream_bytes: longer panels would evict the present one
-
 // True if a nest contains a loop that is neither unrolled nor vectorized.
 bool RunsBelow(const Program& p, Id node) {
   if (!p.IsLoop(node)) return false;
@@ -242,19 +236,22 @@ class PanelPrefetcher : public TilePrefetcher {
 
   // The lines that each iteration of the loops `chain` of a tile prefetches; 0 if the tile does so before them.
   int64_t LinesOfIteration(const Panel& panel, Id tile, const std::vector<Id>& chain) const {
-    if (chain.empty() || PartOf(panel, CountOf(tile)) <= kLinesAtOnce ||
-        panel.lines * options_.costs.line_bytes > options_.stream_bytes / kPartOfPanel)
+    if (chain.empty() || PartOf(panel, CountOf(tile)) <= options_.costs.tile_lines ||
+        panel.lines * options_.costs.line_bytes > options_.stream_bytes / options_.costs.panel_part)
       return 0;
     int64_t iterations = CountOf(tile);
     for (const Id loop : chain) iterations *= CountOf(loop);
     const int64_t lines = PartOf(panel, iterations);
-    return lines <= kMostLines && lines * iterations <= kMostPanels * panel.lines ? lines : 0;
+    return lines <= options_.costs.iteration_lines &&
+                   lines * iterations <= options_.costs.panels_ahead * panel.lines
+               ? lines
+               : 0;
   }
 
   bool IsFar(Id buffer) const {
     const bool constant = p_.buffers[buffer].role == Role::kConstant || plan_.buffers[buffer].crosses;
     return plan_.buffers[buffer].elements * SizeOf(p_.buffers[buffer].dtype) >=
-           options_.stream_bytes / (constant ? kPartOfConstants : 1);
+           options_.stream_bytes / (constant ? options_.costs.prefetch_part : 1);
   }
 
   // The panel that the innermost loops read: those that are not bound, and `inside`. The loop around them does not move it,

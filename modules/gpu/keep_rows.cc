@@ -2,13 +2,14 @@
 //
 //   for i: for k: S[i] sum= X[i, k];  for i: for j: Y[i, j] = f(X[i, j], S[i])
 //   ->
-//   block-x i: { thread-x t: X.r = X[i, ..];  thread-x t: S[i] sum= X.r;  thread-x t: Y[i, ..] = f(X.r, S[i]) }
+//   block-x i: { thread-y r: {
+//     thread-x t: X.r = X[i, ..];  thread-x t: S[i] sum= X.r;  thread-x t: Y[i, ..] = f(X.r, S[i]) } }
 //
-// A block of threads computes a row. Each thread keeps its elements of the row in registers; or, for long rows,
-// loads and computes them again. Applies to: unscheduled blocks that store rows from reductions of these rows,
-// with the blocks between them. Structure:
+// A block of threads computes a row, or several rows with threads of their own. Each thread keeps its elements of the
+// row in registers; or, for long rows, loads and computes them again. Applies to: unscheduled blocks that store rows
+// from reductions of these rows, with the blocks between them. Structure:
 //   rows = no | again | registers (up to 64 elements a thread)
-// One site: the threads of a row.
+// Two sites: the threads of a row, and the rows of a block.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -20,7 +21,9 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostKept = 64;  // elements of a row in the registers of a thread
+constexpr int64_t kMostKept = 64;            // elements of a row in the registers of a thread
+constexpr int64_t kMostRows = 16;            // of a block of threads
+constexpr int64_t kMostElements = 16 << 10;  // of these rows, in registers
 
 // Elements that a thread moves at once: up to 16 bytes, if they divide the row.
 int64_t VectorOf(const Program& p, Id block, int64_t columns) {
@@ -41,18 +44,38 @@ struct Rows {
   Loop row;
   Value threads;
   int64_t vector;
-  bool keep;
+  bool keep;                 // in registers
+  bool on_thread_y = false;  // a block has several rows
 };
 
-// Spreads the columns of a block over the threads of a row.
-void SpreadColumns(Schedule& s, Block block, RowMember::Kind kind, const Rows& rows) {
-  const std::vector<Loop> parts =
-      s.Split(s.GetLoops(block).back(), std::vector<Factor>{kAuto, rows.threads, rows.vector});
-  s.Reorder({parts[1], parts[0], parts[2]});
-  if (kind == RowMember::kReduction) s.AccumulateAt(block, parts[1], "register");
-  s.Bind(parts[1], LoopKind::kThreadX);
-  if (rows.keep) s.Unroll(parts[0]);
-  s.Unroll(parts[2]);
+// Splits the rows of a block off the loops around a row, and fuses what is left: `rows.row` is then a loop of blocks.
+void SplitRows(Schedule& s, std::vector<Loop> loops, Loop columns, int64_t limit, int64_t most, Rows& rows) {
+  rows.on_thread_y = !loops.empty();
+  if (!rows.on_thread_y) {
+    rows.row = s.AddUnitLoop(columns);
+    return;
+  }
+  const Value drawn = s.SamplePerfectTile(
+      loops.back(), {.parts = 2, .innermost = 0, .most = {s.Minimum({most, s.Divide(limit, rows.threads)})}},
+      "rows-of-block");
+  loops.back() = s.Split(loops.back(), {drawn})[0];
+  rows.row = loops.size() > 1 ? s.Fuse(loops) : loops[0];
+}
+
+// Spreads the rows of a block over thread-y, and their columns over the threads of a row.
+void SpreadRows(Schedule& s, Block block, RowMember::Kind kind, const Rows& rows) {
+  const std::vector<Loop> loops = s.GetLoops(block);
+  const bool has_columns = kind != RowMember::kValue;
+  if (has_columns) {
+    const std::vector<Loop> parts =
+        s.Split(loops.back(), std::vector<Factor>{kAuto, rows.threads, rows.vector});
+    s.Reorder({parts[1], parts[0], parts[2]});
+    if (kind == RowMember::kReduction) s.AccumulateAt(block, parts[1], "register");
+    s.Bind(parts[1], LoopKind::kThreadX);
+    if (rows.keep) s.Unroll(parts[0]);
+    s.Unroll(parts[2]);
+  }
+  if (rows.on_thread_y) s.Bind(loops[loops.size() - (has_columns ? 2 : 1)], LoopKind::kThreadY);
 }
 
 }  // namespace
@@ -83,7 +106,11 @@ void KeepRows(Schedule& s, Block block) {
   std::vector<Loop> loops = s.GetLoops(block);
   const Loop columns = loops.back();
   loops.pop_back();
-  rows.row = loops.size() > 1 ? s.Fuse(loops) : loops.empty() ? s.AddUnitLoop(columns) : loops[0];
+  rows.threads =
+      rows.keep ? s.SampleCategorical(keeping, {}, "threads")
+                : s.SampleCategoricalUpTo(std::min(limit, vectors), {32, 64, 128, 256, 512, 1024}, "threads");
+  const int64_t kept = rows.keep ? std::max<int64_t>(1, kMostElements / nest->columns) : kMostRows;
+  SplitRows(s, loops, columns, limit, std::min(kept, kMostRows), rows);
   for (size_t m = members.size() - 1; m-- > 0;) s.ComputeAt(members[m].first, rows.row);
   for (size_t m = 0; m + 1 < members.size(); ++m)
     s.SetScope(members[m].first, members[m].second == RowMember::kRow ? "register" : "shared");
@@ -99,11 +126,7 @@ void KeepRows(Schedule& s, Block block) {
       members.insert(members.begin(), {copy, RowMember::kRow});
     }
   }
-  rows.threads =
-      rows.keep ? s.SampleCategorical(keeping, {}, "threads")
-                : s.SampleCategoricalUpTo(std::min(limit, vectors), {32, 64, 128, 256, 512, 1024}, "threads");
-  for (const auto& [member, kind] : members)
-    if (kind != RowMember::kValue) SpreadColumns(s, member, kind, rows);
+  for (const auto& [member, kind] : members) SpreadRows(s, member, kind, rows);
   s.Bind(rows.row, LoopKind::kBlockX);
 }
 

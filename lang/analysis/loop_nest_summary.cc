@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "absl/algorithm/container.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/region.h"
 
@@ -41,9 +42,8 @@ void LoopNestSummary::Read(const Program& program) {
   known_.assign(program.nodes.size(), -1);
   seen_.assign(program.exprs.size(), -1);
   Visit(kRoot, -1, -1, 0);
-  for (size_t b = 0; b < buffers_.size(); ++b) {
+  for (size_t b = 0; b < buffers_.size(); ++b)
     if (buffers_[b].first >= 0) Place(buffers_[b], program.buffers[b].role == Role::kTemporary);
-  }
 }
 
 void LoopNestSummary::Visit(Id node, int32_t loop, int32_t iters, uint64_t guarded) {
@@ -90,9 +90,8 @@ void LoopNestSummary::AddBlock(Id node, int32_t loop, int32_t scope, uint64_t gu
   blocks_.push_back(block);
   for (const Id value : program_->List(b.values)) AddBody(value, 0, own);
   for (const Id value : program_->List(b.initial)) AddBody(value, 0, own);
-  for (const Access& dest : program_->Accesses(b.dests)) {
+  for (const Access& dest : program_->Accesses(b.dests))
     AddAccess(dest.buffer, ValuesOf(dest.index, own), b.monoid != kNone, true, 0);
-  }
   block.accesses.count = static_cast<int32_t>(accesses_.size()) - block.accesses.begin;
   block.exprs.count = static_cast<int32_t>(exprs_.size()) - block.exprs.begin;
   blocks_[number] = block;
@@ -138,7 +137,7 @@ LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
     }
     open.insert(open.end(), e.Operands().begin(), e.Operands().end());
   }
-  Value guess{0, {static_cast<int32_t>(terms_.size()), 0}, 0, false};
+  Value guess{0, {static_cast<int32_t>(terms_.size()), 0}, 0, false, {0, 0}, false};
   for (const Value& source : sources) {
     for (int t = 0; t < source.terms.count; ++t) {
       const NestTerm term = terms_[source.terms.begin + t];
@@ -146,7 +145,6 @@ LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
     }
   }
   guess.terms.count = static_cast<int32_t>(terms_.size()) - guess.terms.begin;
-  guess.bounded = false;
   return guess;
 }
 
@@ -184,10 +182,8 @@ void LoopNestSummary::AddAccess(Id buffer, Values values, bool reads, bool write
     axis.exact = values[a].exact;
     axis.digits = values[a].digits;
     axis.bounded = values[a].bounded;
-    for (int i = 0; i < values[a].terms.count; ++i) {  // a copy, since compaction changes it
-      const NestTerm term = terms_[values[a].terms.begin + i];
-      terms_.push_back(term);
-    }
+    for (int i = 0; i < values[a].terms.count; ++i)  // copies, since compaction changes them
+      terms_.push_back(NestTerm(terms_[values[a].terms.begin + i]));
     axes_.push_back(axis);
   }
   access.next = buffers_[buffer].first;
@@ -315,7 +311,16 @@ void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Va
     }
   }
   out.exact = false;
+  // Terms that are multiples of the divisor stay linear. What the others add together gets bounds.
+  const auto divides = [&](const NestTerm& t) {
+    return split.extent == 0 && !t.guess && t.scale > 0 && t.scale % split.lower == 0;
+  };
   Interval range = BoundsOf(value);
+  if (absl::c_any_of(Part(terms_, value.terms), divides)) {
+    range = {value.offset + value.digits.min, value.offset + value.digits.max};
+    for (const NestTerm& t : Part(terms_, value.terms))
+      if (!t.guess && !divides(t)) Add(range, {0, t.values - 1}, t.scale);
+  }
   Id mark = split.source.kind == Source::Kind::kMark ? split.source.id : kNone;
   if (split.source.kind == Source::Kind::kLoop) mark = program_->loop(split.source.id).definition;
   if (mark != kNone)  // no instance exists beyond its extent
@@ -330,7 +335,7 @@ void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Va
   Add(out.digits, range, split.scale);
   for (int i = 0; i < value.terms.count; ++i) {
     NestTerm t = terms_[value.terms.begin + i];
-    t.guess = true;
+    t.guess = !divides(t);
     if (split.extent != 0) t.values = std::min(t.values, split.extent);
     t.scale = std::max<int64_t>(1, std::abs(t.scale) / split.lower) * split.scale;
     terms_.push_back(t);
@@ -348,9 +353,8 @@ void LoopNestSummary::AddTerms(const IndexSum& sum, int64_t scale) {
 
 IndexSum LoopNestSummary::AsSum(const Value& value) const {
   IndexSum sum = IndexSum::Constant(value.offset);
-  for (const NestTerm& t : Part(terms_, value.terms)) {
+  for (const NestTerm& t : Part(terms_, value.terms))
     sum.splits.push_back({Source::Loop(loops_[t.loop].node), t.scale, t.lower, t.extent});
-  }
   return sum;
 }
 
@@ -359,9 +363,8 @@ void LoopNestSummary::Normalize(Value& value) {
   if (!value.exact) return;
   const auto terms = Part(terms_, value.terms);
   bool repeated = false;
-  for (size_t i = 1; i < terms.size(); ++i) {
+  for (size_t i = 1; i < terms.size(); ++i)
     for (size_t j = 0; j < i; ++j) repeated |= terms[i].loop == terms[j].loop;
-  }
   if (!repeated) return;
   const IndexSum sum =
       Simplify(AsSum(value), [this](Source source) { return program_->loop(source.id).extent.Known(); });

@@ -216,6 +216,21 @@ TEST(LoopNestSummary, GuardsABlockByWhatGuardsThoseAroundIt) {
   EXPECT_EQ(nests.blocks()[1].guarded, LoopNestSummary::Bit(0));
 }
 
+// The rows of a tile are 12*a + 4*t + e. Four panels of six rows hold them.
+TEST(LoopNestSummary, CountsThePanelsOfATile) {
+  Schedule s = Scheduled(Matmul(48, 4, 4));
+  const Block matmul = s.GetBlock("matmul");
+  const auto rows = s.Split(s.GetLoops(matmul)[0], {2, 2, 3, 4});
+  const Block copy = s.CacheRead(matmul, 0, "shared");
+  s.ComputeAt(copy, rows[0]);
+  s.TransformLayout(copy, -1, "(d0, d1) -> (d0/6, d1, d0%6)");
+  ASSERT_TRUE(s.ok()) << s.status();
+  LoopNestSummary nests;
+  nests.Read(s.program());
+  const Id buffer = WrittenBuffers(s.program(), s.node(copy))[0];
+  EXPECT_EQ(nests.buffers()[buffer].elements, 24 * 4) << ToString(s.program());
+}
+
 TEST(LoopNestSummary, AgreesWithResolvedBindingsUnderRandomSteps) {
   int compared = 0, inexact = 0;
   for (uint64_t seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {

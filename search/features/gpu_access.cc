@@ -4,12 +4,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "lang/analysis/annotations.h"
 #include "lang/program/layout.h"
 
 namespace kiln {
 namespace {
 
 constexpr int64_t kWordBytes = 4, kBanks = 32, kMaxWidth = 16;
+
+// The largest power of two that divides n.
+int64_t LargestPowerOfTwo(int64_t n) { return n & -n; }
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
@@ -41,6 +45,19 @@ int VectorizedDepth(const LoopNestSummary& nests, const NestBlock& block) {
   return -1;
 }
 
+// The loop of the straight line around a block along which the access moves by one element; -1: none.
+int DepthOfNeighbours(const LoopNestSummary& nests, const NestBlock& block, const NestAccess& access) {
+  const auto path = nests.path(block);
+  for (int d = block.depth; d-- > 0;) {
+    const NestLoop& loop = nests.loops()[path[d]];
+    if (IsThreadAxis(loop.kind) || IsBlockAxis(loop.kind)) return -1;
+    const int64_t steps = UnrolledSteps(nests, loop);
+    if (steps > 1 && nests.Stride(access, d) == 1) return d;
+    if (steps < loop.extent) return -1;
+  }
+  return -1;
+}
+
 // The largest power of two up to 16 that divides all addresses of the access, if the loop at depth `but` is in its
 // first iteration.
 int64_t AlignmentOf(const LoopNestSummary& nests, const NestAccess& access, int64_t element, int but) {
@@ -54,6 +71,13 @@ int64_t AlignmentOf(const LoopNestSummary& nests, const NestAccess& access, int6
 }
 
 }  // namespace
+
+int64_t UnrolledSteps(const LoopNestSummary& nests, const NestLoop& loop) {
+  if (loop.kind == LoopKind::kUnrolled) return loop.extent;
+  if (loop.kind != LoopKind::kSerial) return 1;
+  const Program& p = nests.program();
+  return std::clamp<int64_t>(AnnotationOf(p, p.loop(loop.node).annotations, kUnrolledSteps), 1, loop.extent);
+}
 
 int WarpRequest::Sectors() const {
   std::array<int64_t, 2 * kWarpLanes> touched;
@@ -91,14 +115,17 @@ WarpRequest RequestOf(const LoopNestSummary& nests, const NestBlock& block, cons
                       const Threads& threads) {
   const Buffer& buffer = nests.program().buffers[access.buffer];
   const int64_t element = SizeOf(buffer.dtype);
-  WarpRequest request{.width = element};
-  if (const int along = VectorizedDepth(nests, block); along >= 0) {
-    const int64_t extent = nests.loops()[nests.path(block)[along]].extent;
-    const int64_t stride = nests.Stride(access, along);
+  WarpRequest request{.width = element, .along = VectorizedDepth(nests, block)};
+  const bool vectorized = request.along >= 0;
+  if (!vectorized) request.along = DepthOfNeighbours(nests, block, access);
+  if (request.along >= 0) {
+    const NestLoop& loop = nests.loops()[nests.path(block)[request.along]];
+    const int64_t stride = nests.Stride(access, request.along);
+    const int64_t together = vectorized ? loop.extent : LargestPowerOfTwo(UnrolledSteps(nests, loop));
     if (stride == 1)
       request.width =
-          std::max(element, std::min(extent * element, AlignmentOf(nests, access, element, along)));
-    if (stride != 0) request.pieces = (extent * element + request.width - 1) / request.width;
+          std::max(element, std::min(together * element, AlignmentOf(nests, access, element, request.along)));
+    if (stride != 0) request.pieces = (loop.extent * element + request.width - 1) / request.width;
   }
   std::array<int64_t, 3> extents = {1, 1, 1};  // of the block's loops on thread-x, thread-y, thread-z
   for (const int32_t loop : nests.path(block)) {

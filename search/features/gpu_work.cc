@@ -134,7 +134,10 @@ void GpuWork::AddStatement(int32_t number) {
   int depth = 0;
   for (const int32_t loop : nests_->path(block)) {
     const NestLoop& l = nests_->loops()[loop];
-    if (IsSerial(l)) (depth < line ? s.steps : s.line) *= static_cast<double>(l.extent);
+    // Of the loop around the line, some iterations may be written out.
+    const double together = depth + 1 == line ? static_cast<double>(UnrolledSteps(*nests_, l)) : 1;
+    if (IsSerial(l)) (depth < line ? s.steps : s.line) *= std::ceil(static_cast<double>(l.extent) / together);
+    s.line *= together;
     ++depth;
   }
   AddOperations(block, s);
@@ -176,9 +179,10 @@ bool GpuWork::IsInMemory(Id buffer) const {
   return storage == Storage::kGlobal || storage == Storage::kStack;
 }
 
-// How often a thread repeats an access, with vectors as one. A loop counts if it, or a serial loop inside of it,
-// decides on the element. Sets `in_line` to the repeats of one straight line.
-double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int line, double* in_line) const {
+// How often a thread repeats an access, with vectors and the iterations of the loop at depth `along` as one. A loop
+// counts if it, or a serial loop inside of it, decides on the element. Sets `in_line` to the repeats of one straight line.
+double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int line, int along,
+                        double* in_line) const {
   const uint64_t indexed = nests_->Indexed(access);
   const Buffer& buffer = nests_->program().buffers[access.buffer];
   const int home = buffer.role == Role::kTemporary ? nests_->buffers()[access.buffer].home : 0;
@@ -191,6 +195,7 @@ double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int li
     if (!IsSerial(loop) || loop.kind == LoopKind::kVectorized) continue;
     const bool indexes = (indexed & LoopNestSummary::Bit(d)) != 0 || d < home;
     if (d < line) moved |= indexes;
+    if (d == along) continue;
     if (!moved && !indexes) continue;
     repeats *= static_cast<double>(loop.extent);
     if (d >= line) *in_line *= static_cast<double>(loop.extent);
@@ -217,12 +222,14 @@ void GpuWork::AddAccesses(const NestBlock& block, GpuStatement& s) {
     const Buffer& buffer = p.buffers[access.buffer];
     if (buffer.scope.storage != Storage::kShared && !IsInMemory(access.buffer)) continue;
     double in_line = 1;
-    const double repeats = Repeats(block, access, line, &in_line) * (access.reads && access.writes ? 2 : 1);
     const WarpRequest request = RequestOf(*nests_, block, access, kernels_.back().threads);
+    const double repeats =
+        Repeats(block, access, line, request.along, &in_line) * (access.reads && access.writes ? 2 : 1);
     const double share = call ? 1 / double{kWarpLanes} : 1;  // the lanes of a call share its elements
     const double pieces = static_cast<double>(request.pieces), width = static_cast<double>(request.width);
     const double requests = repeats * pieces * s.warps * share;
-    if (access.reads) s.line_registers += in_line * pieces * share * std::ceil(width / kRegisterBytes);
+    const double of_line = request.along < line ? 1 : pieces;
+    if (access.reads) s.line_registers += in_line * of_line * share * std::ceil(width / kRegisterBytes);
     s.instructions += requests;
     GpuAccess& counts = accesses_[a];
     counts.requests = requests;
@@ -247,13 +254,16 @@ void GpuWork::AddLatency(const NestBlock& block, GpuStatement& s) {
   const int line = LineDepth(block);
   double waits[2] = {0, 0};  // steps that wait for memory, and for shared memory
   double behind = 1;         // copies that are under way at a time
-  for (const NestAccess& access : nests_->accesses(block)) {
-    if (access.writes) behind = std::max(behind, CopiesBehind(access.buffer));
+  for (int32_t a = block.accesses.begin; a < block.accesses.begin + block.accesses.count; ++a) {
+    const NestAccess& access = nests_->accesses()[a];
+    // Asynchronous copies move 4, 8 or 16 bytes; less goes through registers.
+    if (access.writes && accesses_[a].width >= kRegisterBytes)
+      behind = std::max(behind, CopiesBehind(access.buffer));
     const bool shared = p.buffers[access.buffer].scope.storage == Storage::kShared;
     if (!access.reads || (!shared && !IsInMemory(access.buffer))) continue;
     double in_line = 1;
     double& steps = waits[shared ? 1 : 0];
-    const double repeats = Repeats(block, access, line, &in_line);
+    const double repeats = Repeats(block, access, line, -1, &in_line);
     steps = std::max(steps, std::min(s.steps, repeats / in_line));
   }
   // The sums of a line are chains: as many terms as instances add to one element.
@@ -261,10 +271,10 @@ void GpuWork::AddLatency(const NestBlock& block, GpuStatement& s) {
   if (block.reduction != 0 && block.accesses.count > 0) {
     const NestAccess& dest = nests_->accesses()[block.accesses.begin + block.accesses.count - 1];
     const uint64_t indexed = nests_->Indexed(dest);
-    for (int d = line; d < block.depth; ++d) {
+    for (int d = std::max(0, line - 1); d < block.depth; ++d) {
       const NestLoop& loop = nests_->loops()[nests_->path(block)[d]];
       if (IsSerial(loop) && (indexed & LoopNestSummary::Bit(d)) == 0)
-        chain *= static_cast<double>(loop.extent);
+        chain *= static_cast<double>(d < line ? UnrolledSteps(*nests_, loop) : loop.extent);
     }
   }
   const double issue = s.warps > 0 ? s.instructions / s.warps : 0;

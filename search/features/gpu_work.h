@@ -86,7 +86,8 @@ class GpuWork {
   void FindBarriers(GpuKernel& kernel);
   void FindMemory(GpuKernel& kernel);
   int LineDepth(const NestBlock& block) const;
-  double Repeats(const NestBlock& block, const NestAccess& access, int line, double* in_line) const;
+  double Repeats(const NestBlock& block, const NestAccess& access, int line, int along,
+                 double* in_line) const;
   double CopiesBehind(Id buffer) const;
 
   const LoopNestSummary* nests_ = nullptr;

@@ -37,6 +37,35 @@ TEST(GpuRoofline, LikesTilesWithReuseMoreThanNone) {
   EXPECT_LT(large, small);
 }
 
+// 64 by 64 sums of a block of 256 threads, with four by four of a thread.
+SimtTile TileOf(int64_t depth, const char* transport) {
+  SimtTile tile{.rows = {1, 16, 4}, .columns = {1, 16, 4}, .step = 8, .vector = 4};
+  tile.pipeline = {.depths = {depth}, .transport = transport};
+  return tile;
+}
+
+TEST(GpuRoofline, LikesCopiesThatAreUnderWay) {
+  const Program program = Matmul(128, 128, 4096);  // four blocks: an SM waits for each slice
+  const auto cycles = [&](int64_t depth, const char* transport) {
+    return Cycles(TiledProduct(program, TileOf(depth, transport)).program());
+  };
+  EXPECT_LT(cycles(2, "async"), cycles(2, "sync"));
+  EXPECT_LT(cycles(3, "async"), cycles(2, "async"));
+  EXPECT_LT(cycles(4, "async"), cycles(3, "async"));
+}
+
+// The elements of a thread along a row are 16 bytes, 32 bytes, or 4 bytes that lie apart.
+TEST(GpuRoofline, LikesTilesWithoutBankConflicts) {
+  const Program program = Matmul(4096, 4096, 1024);
+  const auto cycles = [&](const SimtTile::Side& columns, bool transposes) {
+    SimtTile tile{.rows = {1, 16, 8}, .columns = columns, .step = 8, .vector = 4, .transposes = transposes};
+    return Cycles(TiledProduct(program, tile).program(), "h100", {{{.registers = 128}}});
+  };
+  EXPECT_LT(cycles({2, 16, 4}, true), cycles({1, 16, 8}, true));
+  EXPECT_LT(cycles({2, 16, 4}, true), cycles({2, 16, 4}, false));  // rows of A by vectors
+  EXPECT_LT(cycles({2, 16, 4}, true), cycles({4, 16, 2}, true));
+}
+
 TEST(GpuRoofline, WantsMoreBlocksThanOne) {
   const double serial = Cycles(Scheduled(Matmul(128, 128, 256)).program()),
                one = Cycles(ProductInOneBlock(128, 128, 256));
@@ -156,6 +185,28 @@ TEST(WarpRequest, OfAProgramFollowsItsLanesAndVectors) {
   EXPECT_EQ(sectors(CopyAlong(true, 1)), std::pair(4, int64_t{4}));
   EXPECT_EQ(sectors(CopyAlong(true, 4)), std::pair(16, int64_t{16}));
   EXPECT_EQ(sectors(CopyAlong(false, 1)), std::pair(32, int64_t{4}));
+}
+
+// What LLVM makes of neighbouring loads: the elements of B in a row, and those of A along terms that are written out.
+TEST(WarpRequest, OfAStraightLineTakesNeighboursTogether) {
+  Schedule s = Scheduled(Matmul(64, 64, 64));
+  const auto loops = s.GetLoops(s.GetBlock("matmul"));
+  const auto i = s.Split(loops[0], {kAuto, 4}), j = s.Split(loops[1], {kAuto, 16, 4});
+  s.Reorder({i[0], j[0], j[1], loops[2], i[1], j[2]});
+  s.Bind(j[1], LoopKind::kThreadX);
+  for (const Loop loop : {i[1], j[2]}) s.Unroll(loop);
+  s.UnrollUpTo(64);
+  ASSERT_TRUE(s.ok()) << s.status();
+  LoopNestSummary nests;
+  nests.Read(s.program());
+  const NestBlock& block = nests.blocks()[0];
+  const auto request = [&](int access) {
+    return RequestOf(nests, block, nests.accesses(block)[access], {.x = 16});
+  };
+  EXPECT_EQ(request(0).width, 16) << ToString(s.program());
+  EXPECT_EQ(request(0).pieces, 16);  // of 64 terms
+  EXPECT_EQ(request(1).width, 16);
+  EXPECT_EQ(request(1).pieces, 1);
 }
 
 }  // namespace

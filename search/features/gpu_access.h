@@ -28,8 +28,8 @@ struct WarpRequest {
   int lanes = 0;                                 // those that run
   int64_t width = 4;                             // bytes of a lane: 1 to 16
   std::array<int64_t, kWarpLanes> address = {};  // in bytes, from the beginning of the buffer
-  // The loop around the block, by its depth, whose iterations requests take together, and the requests for all of
-  // its iterations: a vector wider than 16 bytes is several. -1: none.
+  // The depth of the loop around the block whose iterations requests take together, or -1. `pieces` requests
+  // take all of its iterations: a vector wider than 16 bytes is several.
   int along = -1;
   int64_t pieces = 1;
 
@@ -42,12 +42,13 @@ struct WarpRequest {
 
 // The request of the first warp, with all loops that are not on axes of threads in their first iteration.
 // `threads` are those of the kernel. A vectorized loop with neighbouring elements makes the lanes wider as
-// far as all addresses are aligned. So does an unrolled loop, since LLVM makes vectors of neighbours in a straight
-// line.
+// far as all addresses are aligned. So does an unrolled loop, since LLVM makes vectors of neighbours in a
+// straight line.
 WarpRequest RequestOf(const LoopNestSummary& nests, const NestBlock& block, const NestAccess& access,
                       const Threads& threads);
 
-// The iterations of a loop that are written out at a time: all, if it is unrolled, or as many as it is annotated with.
+// The iterations of a loop that are written out at a time: all if it is unrolled, else as many as its
+// annotation says.
 int64_t UnrolledSteps(const LoopNestSummary& nests, const NestLoop& loop);
 
 // The bytes that an access touches while running[d] consecutive iterations of the loop at depth d around it

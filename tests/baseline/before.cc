@@ -16,6 +16,7 @@
 #include "backends/lower/lower.h"
 #include "lang/base/check.h"
 #include "lang/text/text.h"
+#include "modules/space.h"
 #include "search/database/json_lines.h"
 #include "search/database/memory_store.h"
 #include "search/database/sqlite_store.h"
@@ -25,6 +26,7 @@
 #include "tests/baseline/parts.h"
 #include "tests/baseline/simulated.h"
 #include "tests/support/random_steps.h"
+#include "trace/enumerate.h"
 #include "trace/text.h"
 #include "validator/validate.h"
 
@@ -69,7 +71,18 @@ std::string RandomPrograms() {
 
 }  // namespace
 
-std::vector<TuneTask> InterruptedTasks() { return TasksNamed({"torch_bmm_12x128x64", "torch_maxpool"}); }
+// Sketches of pooling are those of when the run began: multi-level-tiling did not tile it.
+std::vector<TuneTask> InterruptedTasks() {
+  std::vector<TuneTask> tasks = TasksNamed({"torch_bmm_12x128x64", "torch_maxpool"});
+  const Space space =
+      ParseSpace(
+          "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | "
+          "each-block(auto-inline | add-rfactor | pad-to-tile) | each-block(non-temporal-stores | row-blocking) | "
+          "random-compute-location | vectorize-rows | parallelize-vectorize-unroll")
+          .value();
+  tasks[1].sketches = Enumerate(space, tasks[1].program, Target()).value();
+  return tasks;
+}
 
 TuneOptions InterruptedSearch() {
   TuneOptions options = SmallSearch(96);

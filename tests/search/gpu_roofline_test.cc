@@ -203,7 +203,7 @@ TEST(WarpRequest, OfAStraightLineTakesNeighboursTogether) {
   const auto request = [&](int access) {
     return RequestOf(nests, block, nests.accesses(block)[access], {.x = 16});
   };
-  EXPECT_EQ(request(0).width, 16) << ToString(s.program());
+  EXPECT_EQ(request(0).width, 16);
   EXPECT_EQ(request(0).pieces, 16);  // of 64 terms
   EXPECT_EQ(request(1).width, 16);
   EXPECT_EQ(request(1).pieces, 1);

@@ -1,6 +1,7 @@
 #include "modules/tiling/tile_for_reuse.h"
 
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/layout_map.h"
 #include "modules/tiling/fuse_epilogue.h"
@@ -116,7 +117,12 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   }
   if (!s.ok()) return;
   const std::vector<Id> consumers = Consumers(s.program(), s.node(block));
-  const int write = unit == nullptr ? s.Choose("write-reuse", {"none", "registers", "stack"}) : 1;
+  int write = 1;
+  if (unit == nullptr && HasReuse(s.program(), s.node(block))) {
+    write = s.Choose("write-reuse", {"none", "registers", "stack"});
+  } else if (unit == nullptr) {  // windows: tiles gain by sums in registers alone
+    write = 1 + s.Choose("write-reuse", {"registers", "stack"});
+  }
   const bool across = unit == nullptr && s.target().policies.Has(Policy::kVectorAxis);
   std::optional<VectorAxis> axis = across ? FindVectorAxis(s, block) : std::nullopt;
   if (axis && !axis->in_blocks && (write == 0 || s.Choose("vector-axis", {"no", "yes"}) == 0)) axis.reset();

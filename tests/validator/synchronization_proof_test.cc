@@ -108,8 +108,9 @@ TEST(SynchronizationProof, ProvesWaitsOfAsynchronousCopies) {
     ExpectProven(Copied(64, {.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"}));
 }
 
-// A block of 32 threads copies slices of 16 by `slice` elements to shared memory, where all of them read.
-Program SlicesOfAProduct(const Program& product, int64_t slice) {
+// A block of 32 threads copies slices of 16 by `slice` elements to shared memory, where all of them read. `pipelined`: the
+// next slice is copied asynchronously meanwhile.
+Program SlicesOfAProduct(const Program& product, int64_t slice, bool pipelined = false) {
   Schedule s = Scheduled(product);
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);
@@ -124,6 +125,7 @@ Program SlicesOfAProduct(const Program& product, int64_t slice) {
     s.Bind(s.Fuse({of_block[rows], of_block[rows + 1]}), LoopKind::kThreadX);
   }
   s.CooperativeFetch(copy, 1);
+  if (pipelined) s.Pipeline(k[0], {.stages = {0, 1}, .depths = {2}, .transport = "async"});
   EXPECT_TRUE(s.ok()) << s.status();
   return s.program();
 }
@@ -135,6 +137,11 @@ TEST(SynchronizationProof, FollowsThreadsThatCrossRows) {
     ExpectProven(p);
     EXPECT_EQ(Prove(product, p, {.most_points = 0, .most_instances = 0}).reason, "");
   }
+}
+
+// Rounds of one copy need not wait for each other: they write different elements, or one element's value again.
+TEST(SynchronizationProof, ProvesAsynchronousCopiesInRounds) {
+  for (const int64_t slice : {6, 5}) ExpectProven(SlicesOfAProduct(Matmul(32, 2, 4 * slice), slice, true));
 }
 
 TEST(SynchronizationProof, SaysWhatIsNotShown) {

@@ -136,9 +136,11 @@ class OrderOfThreads {
     std::vector<Passing> passed;
     if (way.follows.loop != kNone || a.block != b.block)
       passed = passed_.Between(a.block, b.block, way.follows, copies ? ring->loop : kNone);
+    const bool same_value = a.block == b.block && a.writes && b.writes && !a.combines;
     if (copies) {  // only points after the wait count
       const auto waited =
           std::find_if(passed.begin(), passed.end(), [](const Passing& p) { return p.copied; });
+      if (waited == passed.end() && same_value && PlacesAreElements(a.buffer, loops, way)) return {};
       if (waited == passed.end()) return Race(a, b, "which are copied asynchronously and not waited for");
       passed.erase(passed.begin(), waited);
     }
@@ -146,17 +148,19 @@ class OrderOfThreads {
       if (p.point->among >= Owner::kBlock && AxesAround(*p.point).empty()) return {};
     for (const bool compact : {false, true}) {
       if (compact && !FindBases(a.buffer)) return Race(a, b, "whose places are not known");
-      // In the same iterations of these loops, equal places are equal elements.
-      const auto alike = [&](Id loop) {
-        return OnAxis(p_, loop) ||
-               std::find(loops.begin(), loops.begin() + way.alike, loop) != loops.begin() + way.alike;
-      };
-      if (compact && std::all_of(base_loops_.begin(), base_loops_.end(), alike)) continue;
-      const bool same_value = a.block == b.block && a.writes && b.writes && !a.combines;
+      if (compact && PlacesAreElements(a.buffer, loops, way)) continue;
       if (!compact && same_value) continue;  // two instances store one element's value
       if (!Apart(a, b, loops, way, passed, compact)) return Race(a, b, "");
     }
     return {};
+  }
+
+  // True if equal places are equal elements, in the same iterations of the loops that are alike.
+  bool PlacesAreElements(Id buffer, const std::vector<Id>& loops, const Way& way) {
+    return FindBases(buffer) && absl::c_all_of(base_loops_, [&](Id loop) {
+             return OnAxis(p_, loop) ||
+                    std::find(loops.begin(), loops.begin() + way.alike, loop) != loops.begin() + way.alike;
+           });
   }
 
   Finding Race(const SharedUse& a, const SharedUse& b, absl::string_view what) const {

@@ -1,6 +1,7 @@
 // Programs with GPU schedules, through plan, kernels, ptxas and emulator.
 #include <gtest/gtest.h>
 
+#include "lang/program/builder.h"
 #include "lang/text/text.h"
 #include "testing/convolution.h"
 #include "testing/gpu_schedules.h"
@@ -50,6 +51,17 @@ TEST(GpuSchedules, EachNestIsAKernel) {
   BindOuter(s, "sum", 1, 4);
   BindOuter(s, "div", 2, 64);
   ExpectSame(program, s);
+}
+
+// No loop is on an axis: each kernel is one thread, and T lies in the workspace.
+TEST(GpuSchedules, ScalarsPassFromKernelToKernel) {
+  Builder b("scalars");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {}),
+           C = b.Output("C", DType::kF32, {});
+  b.Reduce("sum", {{"i", 8, IterKind::kReduction}}, Monoid::Kind::kSum, {T, {}}, b.Load(A, {b.Iter(0)}));
+  b.Compute("next", {}, {C, {}}, b.Add(b.Load(T, {}), b.Float(DType::kF32, 1)));
+  const Program p = b.Finish();
+  ExpectSameOnGpu(p, p);
 }
 
 TEST(GpuSchedules, AreRefusedIfPlansDoNotHaveTheirCopiesYet) {

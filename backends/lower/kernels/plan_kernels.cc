@@ -95,7 +95,7 @@ absl::StatusOr<Planned> PlanKernels(const Program& program) {
   DecomposeWithStages(made.program);
   const auto points = PlanSynchronization(made.program);
   if (!points.ok()) return points.status();
-  IndexPlan indices = PlanIndices(made.program);
+  IndexPlan indices = PlanIndices(made.program, {.kernels = true});
   made.plan = Build(made.program, std::move(indices), {});
   for (Entry& entry : made.plan.entries) {
     InsertSyncs(*points, entry.nodes);

@@ -158,7 +158,7 @@ Memory PlaceOf(const Program& p, const PlanOptions& options, const Buffer& buffe
   if (buffer.role != Role::kTemporary || plan.crosses)
     return buffer.data != kNone ? Memory::kGlobal : Memory::kParameter;
   const Storage storage = buffer.scope.storage;
-  if (FirstLoopsOnAxes(p).empty()) {
+  if (!options.kernels && FirstLoopsOnAxes(p).empty()) {
     const bool small = plan.elements * SizeOf(buffer.dtype) <= options.stack_bytes;
     return small || storage == Storage::kRegister ? Memory::kAlloca : Memory::kHeap;
   }

@@ -10,6 +10,8 @@ struct PlanOptions {
   bool drops_terms = true;          // leaves out terms of sums that are zero: BlockPlan::droppable
   // Gives each buffer in the ring of a pipelined loop its copies. A plan without stages needs only one.
   bool rings = true;
+  // A program of kernels, even if no loop is on an axis: temporaries in global memory are of the workspace.
+  bool kernels = false;
 };
 
 // True for a parallel loop with more than one iteration.

@@ -1,6 +1,7 @@
 #include "modules/tiling/vectorize_other_axis.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"
@@ -72,7 +73,7 @@ void TransposeAccumulator(Schedule& s, Block block, const VectorAxis& axis) {
   std::vector<std::string> axes = names;
   const auto at =
       axes.begin() + static_cast<int64_t>(names.size() - ResultIndices(p, consumer).size() + axis.dim);
-  const std::string name = *at;
+  std::string name = std::move(*at);
   axes.erase(at);
   if (axis.step > 1) axes.push_back(absl::StrCat(name, "%", axis.step));
   axes.push_back(axis.step > 1 ? absl::StrCat(name, "/", axis.step) : name);

@@ -140,7 +140,8 @@ class OrderOfThreads {
     if (copies) {  // only points after the wait count
       const auto waited =
           std::find_if(passed.begin(), passed.end(), [](const Passing& p) { return p.copied; });
-      if (waited == passed.end() && same_value && PlacesAreElements(a.buffer, loops, way)) return {};
+      if (waited == passed.end() && same_value && FindBases(a.buffer) && PlacesAreElements(loops, way))
+        return {};
       if (waited == passed.end()) return Race(a, b, "which are copied asynchronously and not waited for");
       passed.erase(passed.begin(), waited);
     }
@@ -148,19 +149,19 @@ class OrderOfThreads {
       if (p.point->among >= Owner::kBlock && AxesAround(*p.point).empty()) return {};
     for (const bool compact : {false, true}) {
       if (compact && !FindBases(a.buffer)) return Race(a, b, "whose places are not known");
-      if (compact && PlacesAreElements(a.buffer, loops, way)) continue;
+      if (compact && PlacesAreElements(loops, way)) continue;
       if (!compact && same_value) continue;  // two instances store one element's value
       if (!Apart(a, b, loops, way, passed, compact)) return Race(a, b, "");
     }
     return {};
   }
 
-  // True if equal places are equal elements, in the same iterations of the loops that are alike.
-  bool PlacesAreElements(Id buffer, const std::vector<Id>& loops, const Way& way) {
-    return FindBases(buffer) && absl::c_all_of(base_loops_, [&](Id loop) {
-             return OnAxis(p_, loop) ||
-                    std::find(loops.begin(), loops.begin() + way.alike, loop) != loops.begin() + way.alike;
-           });
+  // True if equal places are equal elements, in the same iterations of the loops that are alike. FindBases comes first.
+  bool PlacesAreElements(const std::vector<Id>& loops, const Way& way) const {
+    return absl::c_all_of(base_loops_, [&](Id loop) {
+      return OnAxis(p_, loop) ||
+             std::find(loops.begin(), loops.begin() + way.alike, loop) != loops.begin() + way.alike;
+    });
   }
 
   Finding Race(const SharedUse& a, const SharedUse& b, absl::string_view what) const {

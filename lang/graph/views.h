@@ -31,9 +31,9 @@ bool IsView(const Program& program, Id block);
 // from more than constants, and begins at a multiple of `alignment` bytes. First it prepares the program:
 // - a concatenation that the file writes as one operation becomes a store for each part
 // - a concatenation that contains all parts of another one, in order, reads the other one
-// - what is no part of its own is copied to a temporary, which is: a parameter, a part of two concatenations that do not
-//   contain each other, or what a block computes right where the concatenation is. This is done if parts of their own
-//   make up half of the buffer.
+// - three kinds of parts are copied to a temporary of their own: parameters, parts of two concatenations that do not
+//   contain each other, and what a block computes in the concatenation itself. They are copied only if the other
+//   parts make up half of the buffer.
 // Marks slices that begin so and do not overlap, of a buffer that is no part. Returns the number of blocks. Safe from any
 // thread.
 int MarkViews(Program& program, int64_t alignment);

@@ -5,8 +5,8 @@
 // when it is reached again; a pipelined loop runs by steps. Where an access conflicts with a remembered one, it adds
 // a point: as far out as possible, at the beginning of the loop if the other access is of an earlier iteration.
 // Buffers of threads and fragments need no points, since each element stays in the registers of one thread.
-// Elements of others are told apart by their indices and by their place in memory, which may hold only what one
-// iteration of the loops around all uses of the buffer needs. Buffers have memory of their own.
+// The analysis tells elements of other buffers apart by their indices and by their places in memory. The memory of
+// a buffer may hold only what one iteration of the loops around all its uses needs. No two buffers share memory.
 //
 //   absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
 //   for (const SyncPoint& point : plan->points) ...

@@ -48,7 +48,8 @@ struct Rows {
   bool on_thread_y = false;  // a block has several rows
 };
 
-// Splits the rows of a block off the loops around a row, and fuses what is left: `rows.row` is then a loop of blocks.
+// Splits the last loop around a row: the inner part counts the rows of one thread block. Fuses the outer part with the other
+// loops: `rows.row` then counts thread blocks.
 void SplitRows(Schedule& s, std::vector<Loop> loops, Loop columns, int64_t limit, int64_t most, Rows& rows) {
   rows.on_thread_y = !loops.empty();
   if (!rows.on_thread_y) {

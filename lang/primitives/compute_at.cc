@@ -11,6 +11,7 @@
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/schedule/inline_block.h"
 #include "lang/schedule/place.h"
 #include "lang/schedule/primitive.h"
 #include "lang/schedule/rewrite.h"
@@ -113,6 +114,7 @@ absl::Status SampleComputeLocation(Call& call) {
   const std::vector<Id> consumers = Consumers(p, block);
   const std::vector<Id> loops = consumers.empty() ? std::vector<Id>() : LoopsAround(p, consumers.front());
   std::erase_if(locations, [&](int64_t at) {
+    if (at == -2) return !CheckInlineBlock(p, block).ok();
     return at >= 0 && Repeats(p, block, loops[at]) > call.target().costs.most_repeats;
   });
   return call.Draw(Distribution::Uniform(locations));

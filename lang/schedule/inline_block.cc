@@ -34,14 +34,13 @@ BodyRewriter::IterRule AtLoad(const Program& p, const std::vector<int>& dims, Ra
 
 }  // namespace
 
-absl::Status InlineBlock(Program& p, Id block) {
+absl::Status CheckInlineBlock(const Program& p, Id block) {
   const absl::Status status = CheckComputeInline(p, block);
   if (!status.ok()) return status;
   const Access dest = p.Accesses(p.block(block).dests)[0];
   const Id value = p.List(p.block(block).values)[0];
   const std::vector<int> dims = DimensionOfIter(p, block, dest.index);
-  const std::vector<Id> consumers = Consumers(p, block);
-  for (const Id consumer : consumers) {
+  for (const Id consumer : Consumers(p, block)) {
     for (const Id load : LoadsOf(p, consumer, dest.buffer)) {
       const Expr& e = p.exprs[load];
       if (!CanSubstitute(p, value, AtLoad(p, dims, e.AsLoad().index), IterExtents(p, consumer)))
@@ -49,6 +48,16 @@ absl::Status InlineBlock(Program& p, Id block) {
                                              " cannot be expressed in the reader's iters");
     }
   }
+  return absl::OkStatus();
+}
+
+absl::Status InlineBlock(Program& p, Id block) {
+  const absl::Status status = CheckInlineBlock(p, block);
+  if (!status.ok()) return status;
+  const Access dest = p.Accesses(p.block(block).dests)[0];
+  const Id value = p.List(p.block(block).values)[0];
+  const std::vector<int> dims = DimensionOfIter(p, block, dest.index);
+  const std::vector<Id> consumers = Consumers(p, block);
   for (const Id consumer : consumers) {
     const std::vector<int64_t> extents = IterExtents(p, consumer);
     std::vector<std::pair<std::vector<IndexSum>, Id>> known;  // loads of one element share one value

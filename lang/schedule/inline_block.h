@@ -6,9 +6,12 @@
 
 namespace kiln {
 
+// OK if InlineBlock applies. kFailedPrecondition if the block may not be inlined (CheckComputeInline), or if a
+// reader cannot express an index.
+absl::Status CheckInlineBlock(const Program& program, Id block);
+
 // Replaces every read of the block's result by the block's body, and removes the block (the primitive
-// compute-inline). kFailedPrecondition if it may not be inlined (CheckComputeInline), or if a reader cannot
-// express an index; the tree is then unchanged.
+// compute-inline). Fails as CheckInlineBlock does; the tree is then unchanged.
 absl::Status InlineBlock(Program& program, Id block);
 
 }  // namespace kiln

@@ -221,6 +221,38 @@ TEST(SampleComputeLocation, LeavesOutWhatIsMadeAgainForEachElement) {
   }
 }
 
+TEST(SampleComputeLocation, LeavesOutInliningThatNoReaderCanExpress) {
+  // T[i] = A[i/2];  C[i] = Σ_r T[i + r]:  no sum of iters and their digits is (i + r)/2
+  const auto program = ParseProgram(R"(kiln.program v1
+program window
+parameters A, C
+buffer A: f32[5] input
+buffer T: f32[10] temporary
+buffer C: f32[8] output
+for i < 10 {
+  block twice {
+    spatial i < 10 = i
+    T[i] = A[i/2]
+  }
+}
+for i < 8 {
+  for r < 3 {
+    block sum {
+      spatial i < 8 = i
+      reduction r < 3 = r
+      C[i] sum= T[i + r]
+    }
+  }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  SupportKeeper keeper;
+  Schedule s(*program, Target(), keeper);
+  s.SampleComputeLocation(s.GetBlock("twice"));
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(keeper.support, testing::Not(testing::Contains(-2)));
+}
+
 TEST(CacheRead, RefusesElementsThatNobodyWrites) {
   Builder b("every-other");
   const Id a = b.Input("A", DType::kF32, {8}), t = b.Temporary("t", DType::kF32, {8}),

@@ -26,7 +26,7 @@
 #include "testing/compiled/loaded.h"
 #include "testing/compiled/run_program.h"
 #include "testing/random_program.h"
-#include "tests/backends/exact_results.h"
+#include "tests/support/exact_results.h"
 #include "tests/support/random_steps.h"
 #include "tests/support/random_tiles.h"
 

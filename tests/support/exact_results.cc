@@ -1,4 +1,4 @@
-#include "tests/backends/exact_results.h"
+#include "tests/support/exact_results.h"
 
 #include <cstring>
 

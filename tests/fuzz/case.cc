@@ -18,7 +18,10 @@
 #include "testing/random_program.h"
 #include "testing/thread_clocks.h"
 #include "tests/fuzz/bindings.h"
+#include "tests/fuzz/kernels.h"
+#include "tests/fuzz/proofs.h"
 #include "tests/fuzz/trace_properties.h"
+#include "tests/support/exact_results.h"
 #include "tests/support/random_steps.h"
 #include "trace/text.h"
 #include "validator/proof/decide.h"
@@ -112,15 +115,42 @@ Broken CheckThreads(const Program& program, uint64_t seed) {
   return {"thread clocks", absl::StrCat(clocks.message(), "\n", kiln::ToString(program))};
 }
 
+// Checks that the interpreter computes the program's results, bit by bit, on data for which they are defined. The
+// data keep sums exact in any order.
+Broken CheckResults(const Program& program, const Program& now, uint64_t seed) {
+  RandomDice dice(Engine({seed, 10}));
+  const std::vector<std::string> inputs = RandomInputs(program, dice);
+  const auto wanted = Run(program, inputs, {.only_defined = true});
+  if (!wanted.ok()) return {};
+  const auto found = Run(now, inputs, {.shuffle = seed | 1, .pipelines = PipelineOrder::kRandom});
+  if (!found.ok()) return {"interpreter", std::string(found.status().message())};
+  const std::set<Id> either_zero = EitherZero(now);
+  size_t output = 0;
+  for (const Id id : program.parameters) {
+    const Buffer& buffer = program.buffers[id];
+    if (buffer.role != Role::kOutput) continue;
+    const std::string difference =
+        Difference(buffer.dtype, (*found)[output].data(), (*wanted)[output], either_zero.contains(id));
+    if (!difference.empty())
+      return {"interpreter", absl::StrCat(program.Text(buffer.name), ": ", difference)};
+    ++output;
+  }
+  return {};
+}
+
 // Checks the properties of a program and a trace that applies to it.
 Broken CheckEnd(const Program& program, const SymbolicOutputs& of_program, const Session& session,
-                uint64_t seed) {
+                uint64_t seed, Coverage* coverage) {
   const Program& now = session.state().program;
   const absl::StatusOr<SymbolicOutputs> wanted_now =
       session.state().lemma == nullptr ? of_program : RunSymbolic(*session.state().lemma);
   if (!wanted_now.ok()) return {"lemma", std::string(wanted_now.status().message())};
   const SymbolicOutputs& wanted = *wanted_now;
-  const Broken runs = CheckRuns(now, wanted, seed);
+  Broken runs = CheckRuns(now, wanted, seed);
+  if (FuzzTarget().gpu != nullptr) {
+    if (!runs) runs = CheckResults(program, now, seed);
+    runs = CheckProof(session.state().Reference(program), now, wanted, runs, seed, coverage);
+  }
   if (runs) return runs;
   const Broken layout = CheckLayouts(now);
   if (layout) return layout;
@@ -202,6 +232,7 @@ void CountProgram(const Program& program, const Program& now, Coverage* coverage
   coverage->cases["guard"] += guard;
   coverage->cases["three blocks"] += Blocks(program).size() >= 3;
   coverage->cases["no small factor"] += odd;
+  if (FuzzTarget().gpu != nullptr) CountKernels(now, coverage);
 }
 
 template <typename Draw>
@@ -291,10 +322,11 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
   }
   for (int t = 0; t < traces; ++t) {
     const Session session = space ? DrawTraceOf(enumeration->sketches, program, seed, t, coverage)
-                                  : DrawTrace(program, seed, t, coverage, favored);
+                            : FuzzTarget().gpu != nullptr ? DrawKernels(program, seed, t, coverage, favored)
+                                                          : DrawTrace(program, seed, t, coverage, favored);
     const Program& now = session.state().program;
-    finish(session.trace(), session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed),
-           now);
+    finish(session.trace(),
+           session.broken() ? session.broken() : CheckEnd(program, *wanted, session, seed, coverage), now);
     CountProgram(program, now, coverage);
   }
   return outcomes;
@@ -314,7 +346,7 @@ Outcome Check(const Case& given, const std::vector<bool>& skip) {
   outcome.made.trace = session.trace();
   outcome.after = session.state().program;
   outcome.broken =
-      session.broken() ? session.broken() : CheckEnd(given.program, *wanted, session, given.seed);
+      session.broken() ? session.broken() : CheckEnd(given.program, *wanted, session, given.seed, nullptr);
   return outcome;
 }
 

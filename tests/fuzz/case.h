@@ -55,7 +55,8 @@ Session DrawTraceOf(const std::vector<Sketch>& sketches, const Program& program,
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
 // Draws a program and `traces` traces from the seed and checks them. Traces have random steps, or with a
-// space those of its modules.
+// space those of its modules. If FuzzTarget() is a GPU, they make kernels of threads (kernels.h), run in the interpreter
+// too, and are proven.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);

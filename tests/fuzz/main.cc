@@ -4,8 +4,9 @@
 //             [--commit ID] [--failures N] [--shrink SECONDS]
 //             [--favor PRIMITIVE,...] [--space SPACE] [--gpu NAME]
 //     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
-//     With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000. With --gpu, they are made
-//     for this GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case with the same --gpu.
+//     With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000. With --gpu, they make
+//     kernels for this GPU (tests/fuzz/kernels.h), and are proven: kiln_fuzz --gpu h100. With both, they are those of
+//     modules for the GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case with the same --gpu.
 //     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
@@ -30,7 +31,6 @@
 #include <string>
 #include <thread>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -43,6 +43,7 @@
 #include "modules/space.h"
 #include "tests/fuzz/case.h"
 #include "tests/fuzz/defects.h"
+#include "tests/fuzz/kernels.h"
 #include "tests/fuzz/plans.h"
 #include "tests/fuzz/proofs.h"
 #include "tests/fuzz/refusals.h"
@@ -155,39 +156,47 @@ class Fuzzer {
   }
 
   // Prints the share of pairs with a property; true if it is large enough.
-  bool Share(const char* what) {
+  bool Share(const char* what, double least) {
     const int64_t pairs = coverage_.cases["pairs"];
     const double share =
         pairs == 0 ? 1 : static_cast<double>(coverage_.cases[what]) / static_cast<double>(pairs);
     fmt::print("{:5.1f}% have: {}\n", 100 * share, what);
-    return share >= 0.3;
+    if (share < least) fmt::print("  wanted: {:.1f}%\n", 100 * least);
+    return share >= least;
+  }
+  bool Shares() {
+    bool enough = true;
+    for (const char* what : {"guard", "three blocks", "no small factor"}) enough &= Share(what, 0.3);
+    if (options_.gpu.empty() || !options_.space.empty()) return enough;
+    for (const LeastShare& least : KernelShares()) enough &= Share(least.what, least.share);
+    return enough;
   }
 
   int Report() {
     fmt::print("{:<44} {:>9} {:>9}\n", "step", "applied", "refused");
     bool reached = true;
     for (const Primitive* p : AllPrimitives()) {
-      reached &=
-          coverage_.steps[p->name].applied > 0 || coverage_.cases["pairs"] < 10000 || !options_.space.empty();
+      reached &= coverage_.steps[p->name].applied > 0 || coverage_.cases["pairs"] < 10000 ||
+                 !options_.space.empty() || !options_.gpu.empty();
     }
     for (const auto& [name, count] : coverage_.steps)
       fmt::print("{:<44} {:>9} {:>9}\n", name, count.applied, count.refused);
-    const bool shares = int{Share("guard")} + int{Share("three blocks")} + int{Share("no small factor")} == 3;
+    const bool shares = Shares();
     for (const auto& [what, count] : coverage_.cases) {
-      if (absl::StartsWith(what, "with ")) fmt::print("{:>6} {}\n", count, what);
+      if (what != "pairs") fmt::print("{:>6} {}\n", count, what);
     }
     const int64_t pairs = coverage_.cases["pairs"];
     fmt::print("{} pairs ({} before), {} failures, {:.1f} s of a thread, {:.0f} pairs/s\n", pairs,
                static_cast<int64_t>(done_.size()) * kSeedsPerChunk * kTracesPerSeed, failures_.load(),
                seconds_, static_cast<double>(pairs) / seconds_);
-    WriteSummary(options_.files, "pairs",
+    WriteSummary(options_.files, options_.gpu.empty() ? "pairs" : absl::StrCat("pairs for ", options_.gpu),
                  {{"pairs", pairs},
                   {"failures", failures_.load()},
                   {"seconds", seconds_},
                   {"threads", options_.threads},
                   {"classes", coverage_.cases}});
     if (!reached) fmt::print("a primitive was never applied\n");
-    if (!shares) fmt::print("a share is below 30%\n");
+    if (!shares) fmt::print("a share is too low\n");
     return failures_ == 0 && reached && shares ? 0 : 1;
   }
 

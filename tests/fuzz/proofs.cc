@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
 #include "lang/reference/symbolic.h"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr int kTraces = 4;
 constexpr double kDecided = 0.95, kFew = 20;  // a share of fewer pairs says nothing
+constexpr double kDisturbed = 0.125;          // of single pairs
 
 // The kind of a reason: its text without names and numbers of the program.
 std::string KindOf(const std::string& reason) {
@@ -52,6 +54,15 @@ Program Disturbed(Program p, Dice& dice) {
   return p;
 }
 
+// Whether the program has the symbolic outputs `wanted`, in every order that is allowed.
+bool Agrees(const Program& now, const SymbolicOutputs& wanted, uint64_t seed) {
+  for (const PipelineOrder order :
+       {PipelineOrder::kInTurn, PipelineOrder::kRandom, PipelineOrder::kEager, PipelineOrder::kLate})
+    for (const uint64_t shuffle : {uint64_t{0}, seed | 1})
+      if (!CheckSymbolic(now, wanted, {.shuffle = shuffle, .pipelines = order}).ok()) return false;
+  return true;
+}
+
 struct Study {
   std::map<std::string, std::map<std::string, int64_t>> verdicts;  // by kind of pair
   std::map<std::string, int64_t> too_hard;
@@ -62,11 +73,7 @@ struct Study {
             bool disturbed) {
     const absl::StatusOr<SymbolicOutputs> wanted = RunSymbolic(program);
     if (!wanted.ok()) return;
-    bool agrees = true;
-    for (const PipelineOrder order :
-         {PipelineOrder::kInTurn, PipelineOrder::kRandom, PipelineOrder::kEager, PipelineOrder::kLate})
-      for (const uint64_t shuffle : {uint64_t{0}, seed | 1})
-        agrees = agrees && CheckSymbolic(now, *wanted, {.shuffle = shuffle, .pipelines = order}).ok();
+    const bool agrees = Agrees(now, *wanted, seed);
     const absl::Time begin = absl::Now();
     const Proof proof = Prove(program, now);
     milliseconds.push_back(absl::ToDoubleMilliseconds(absl::Now() - begin));
@@ -87,6 +94,26 @@ struct Study {
 };
 
 }  // namespace
+
+Broken CheckProof(const Program& original, const Program& now, const SymbolicOutputs& wanted,
+                  const Broken& runs, uint64_t seed, Coverage* coverage) {
+  using Verdict = Proof::Verdict;
+  const Proof proof = Prove(original, now);
+  if (coverage != nullptr) ++coverage->cases[std::string(ToString(proof.verdict))];
+  if (runs) {
+    if (proof.verdict != Verdict::kProven) return runs;
+    return {"proof", absl::StrCat("is proven, but breaks \"", runs.property, "\": ", runs.message)};
+  }
+  if (proof.verdict == Verdict::kRefuted)
+    return {"proof", absl::StrCat("is refuted, but holds: ", proof.reason)};
+  RandomDice dice(Engine({seed, 9}));
+  if (!dice.Flip(kDisturbed)) return {};
+  const Program disturbed = Disturbed(now, dice);
+  if (!Verify(disturbed).ok() || Agrees(disturbed, wanted, seed)) return {};
+  if (coverage != nullptr) ++coverage->cases["disturbed ones that differ"];
+  if (Prove(original, disturbed).verdict != Verdict::kProven) return {};
+  return {"proof", absl::StrCat("this differs, and is proven:\n", kiln::ToString(disturbed))};
+}
 
 int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of, const RunFiles& files) {
   const absl::Time begin = absl::Now();

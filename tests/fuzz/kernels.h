@@ -1,0 +1,28 @@
+// Draws traces that make kernels of threads, and says what a run of them must reach (kiln_fuzz --gpu).
+//
+//   Session session = DrawKernels(program, seed, trace, &coverage);
+//   CountKernels(session.state().program, coverage);
+#pragma once
+
+#include "absl/types/span.h"
+#include "tests/fuzz/session.h"
+
+namespace kiln::fuzz {
+
+// Draws a trace for FuzzTarget(): random steps, tiles of some blocks as schedules by hand make them, more random
+// steps, and bind-rest for what is on no axis yet. Steps in `favored` are drawn more often; empty: those that make
+// kernels. A trace whose threads a plan cannot order is drawn anew, a few times.
+Session DrawKernels(const Program& program, uint64_t seed, int trace, Coverage* coverage,
+                    absl::Span<const Primitive* const> favored = {});
+
+// Counts what the kernels of a scheduled program have.
+void CountKernels(const Program& now, Coverage* coverage);
+
+// A class of pairs, and the least share of all pairs that a run must have of it.
+struct LeastShare {
+  const char* what;
+  double share;
+};
+absl::Span<const LeastShare> KernelShares();
+
+}  // namespace kiln::fuzz

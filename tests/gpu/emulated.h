@@ -22,10 +22,11 @@ struct EmulatedResult {
   EmulationCounts counts;
 };
 
-// Runs the entry point of a library that EmulateKernels made, with at most 6 parameters.
+// Runs the entry point of a library that EmulateKernels made, with at most 6 parameters. Behind each buffer are bytes that
+// make NaNs, which kernels may touch if the emulator does not check.
 inline EmulatedResult RunLibrary(const std::string& library, const std::string& name,
                                  const std::vector<std::string>& buffers, const EmulationOptions& options) {
-  constexpr size_t kMost = 6;
+  constexpr size_t kMost = 6, kBehind = 1 << 16;
   EmulatedResult result;
   const auto loaded = Loaded::FromBytes(library);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
@@ -37,7 +38,8 @@ inline EmulatedResult RunLibrary(const std::string& library, const std::string& 
   std::vector<std::unique_ptr<char[]>> memory;
   void* arguments[kMost] = {};
   for (const std::string& buffer : buffers) {
-    memory.push_back(std::make_unique<char[]>(buffer.size() + 1));
+    memory.push_back(std::make_unique<char[]>(buffer.size() + kBehind));
+    std::memset(memory.back().get() + buffer.size(), 0xff, kBehind);
     std::memcpy(memory.back().get(), buffer.data(), buffer.size());
     arguments[memory.size() - 1] = memory.back().get();
   }

@@ -130,28 +130,28 @@ bool RasterThatRepeats(Planned& p) {
 }
 
 const Injection kInProduct[] = {
-    {"a barrier is left out", Finder::kResults, nullptr,
+    {"a barrier is left out", kResults | kClocks, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 1); }},
-    {"the last barrier is left out", Finder::kResults, nullptr,
+    {"the last barrier is left out", kResults | kClocks, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, All<nvvm::BarrierOp>(m).size() - 1); }},
-    {"a barrier comes one child late", Finder::kResults, MoveBarrier},
-    {"a warp meets instead of the block", Finder::kResults, nullptr,
+    {"a barrier comes one child late", kResults | kClocks, MoveBarrier},
+    {"a warp meets instead of the block", kResults | kClocks, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return WarpForBlock(m, 1); }},
-    {"some threads meet instead of the block", Finder::kResults, nullptr,
+    {"some threads meet instead of the block", kResults | kClocks, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return BarrierOfSome(m); }},
-    {"a ring is one copy short", Finder::kResults,
+    {"a ring is one copy short", kResults | kClocks,
      [](Planned& p) { return ChangeRing(p, [](IndexSplit& copy, IndexSum&) { copy.scale = 0; }, true); }},
-    {"writers use the copy of the next iteration", Finder::kResults,
+    {"writers use the copy of the next iteration", kResults | kClocks,
      [](Planned& p) {
        return ChangeRing(
            p, [](IndexSplit& copy, IndexSum& sum) { sum.offset += copy.scale, copy.scale = -copy.scale; },
            false);
      }},
-    {"the arena is short", Finder::kChecks, nullptr, ShorterArena},
-    {"two buffers share an address", Finder::kResults,
+    {"the arena is short", kChecks, nullptr, ShorterArena},
+    {"two buffers share an address", kResults | kClocks,
      [](Planned& p) { return MoveBuffer(p, "B.cache", 0); }},
-    {"the grid has a block too many", Finder::kChecks, nullptr, ABlockTooMany},
-    {"two blocks compute one tile", Finder::kResults, RasterThatRepeats},
+    {"the grid has a block too many", kChecks, nullptr, ABlockTooMany},
+    {"two blocks compute one tile", kResults | kClocks, RasterThatRepeats},
 };
 
 TEST(GpuInjections, InAProductAreFound) {
@@ -246,16 +246,16 @@ bool MisalignCopies(Planned& p) {
 }
 
 const Injection kInAsynchronousProduct[] = {
-    {"a wait lets one group more be under way", Finder::kLate, nullptr, WaitForOneLess},
-    {"a wait comes after its barrier", Finder::kLate, nullptr, WaitAfterTheBarrier},
-    {"steps without copies commit no group", Finder::kLate, CommitCopiesAlone},
-    {"the first steps commit no group", Finder::kLate, DropFirstCommits},
-    {"copies go on beyond the last step", Finder::kChecks, CopyBeyondTheLastStep},
-    {"a loop runs one step less", Finder::kResults, [](Planned& p) { return ChangeSteps(p, -1); }},
-    {"a loop runs one step more", Finder::kResults, [](Planned& p) { return ChangeSteps(p, 1); }},
-    {"a buffer is not aligned to its copies", Finder::kChecks, MisalignCopies},
-    {"accumulators start in each step", Finder::kResults, StartInEachStep},
-    {"a barrier is below the threads that copy", Finder::kChecks, BarrierOfTheThreadsThatCopy},
+    {"a wait lets one group more be under way", kLate | kClocks, nullptr, WaitForOneLess},
+    {"a wait comes after its barrier", kLate | kClocks, nullptr, WaitAfterTheBarrier},
+    {"steps without copies commit no group", kLate | kClocks, CommitCopiesAlone},
+    {"the first steps commit no group", kLate | kClocks, DropFirstCommits},
+    {"copies go on beyond the last step", kChecks, CopyBeyondTheLastStep},
+    {"a loop runs one step less", kResults, [](Planned& p) { return ChangeSteps(p, -1); }},
+    {"a loop runs one step more", kResults, [](Planned& p) { return ChangeSteps(p, 1); }},
+    {"a buffer is not aligned to its copies", kChecks, MisalignCopies},
+    {"accumulators start in each step", kResults, StartInEachStep},
+    {"a barrier is below the threads that copy", kResults | kChecks | kClocks, BarrierOfTheThreadsThatCopy},
 };
 
 TEST(GpuInjections, InAnAsynchronousProductAreFound) {
@@ -289,7 +289,7 @@ bool CopyBeyondTheEnd(mlir::ModuleOp module, LaunchList&) {
 }
 
 const Injection kInPaddedProduct[] = {
-    {"copies are not filled with zeros", Finder::kChecks, nullptr, CopyBeyondTheEnd},
+    {"copies are not filled with zeros", kResults | kChecks, nullptr, CopyBeyondTheEnd},
 };
 
 TEST(GpuInjections, InAPaddedProductAreFound) {
@@ -326,7 +326,7 @@ TEST(GpuInjections, MissingGuardsAreFound) {
       return false;
     });
   };
-  const Injection without[] = {{"no guards", Finder::kChecks, no_branches}};
+  const Injection without[] = {{"no guards", kChecks, no_branches}};
   ExpectFound(program, s, without);
 }
 
@@ -348,25 +348,25 @@ bool OnlyOneWarp(mlir::ModuleOp module, LaunchList&) {
 }
 
 const Injection kInSoftmax[] = {
-    {"a shuffle is of another distance", Finder::kResults, nullptr,
+    {"a shuffle is of another distance", kResults, nullptr,
      [](mlir::ModuleOp module, LaunchList&) {
        auto shuffle = All<nvvm::ShflOp>(module).back();
        shuffle.getOffsetMutable().assign(Number(shuffle, 2));
        return true;
      }},
-    {"a shuffle names a lane that is not there", Finder::kChecks, nullptr,
+    {"a shuffle names a lane that is not there", kChecks, nullptr,
      [](mlir::ModuleOp module, LaunchList&) {
        auto shuffle = All<nvvm::ShflOp>(module).front();
        shuffle.getThreadMaskMutable().assign(Number(shuffle, 0x1ff));
        return true;
      }},
-    {"a shuffle leaves out a lane", Finder::kChecks, nullptr,
+    {"a shuffle leaves out a lane", kResults | kChecks | kClocks, nullptr,
      [](mlir::ModuleOp module, LaunchList&) {
        auto shuffle = All<nvvm::ShflOp>(module).front();
        shuffle.getThreadMaskMutable().assign(Number(shuffle, 0x7f));
        return true;
      }},
-    {"a thread is missing", Finder::kChecks, nullptr,
+    {"a thread is missing", kResults | kChecks, nullptr,
      [](mlir::ModuleOp, LaunchList& launches) {
        --launches.launches[0].threads;
        return true;
@@ -379,12 +379,12 @@ TEST(GpuInjections, InASoftmaxAreFound) {
 }
 
 const Injection kInWideSoftmax[] = {
-    {"the partial result of one warp alone counts", Finder::kResults, nullptr, OnlyOneWarp},
-    {"partial results are read too early", Finder::kResults, nullptr,
+    {"the partial result of one warp alone counts", kResults, nullptr, OnlyOneWarp},
+    {"partial results are read too early", kResults | kClocks, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 2); }},
-    {"partial results are written too early", Finder::kClocks, nullptr,
+    {"partial results are written too early", kClocks, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, 3); }},
-    {"the sum is read too early", Finder::kResults, nullptr,
+    {"the sum is read too early", kResults | kClocks, nullptr,
      [](mlir::ModuleOp m, LaunchList&) { return DropBarrier(m, All<nvvm::BarrierOp>(m).size() - 1); }},
 };
 
@@ -446,9 +446,8 @@ TEST(GpuInjections, OfAxesAndTheWorkspaceAreFound) {
     s.Bind(loops[1], LoopKind::kThreadX);
   }
   const Injection injections[] = {
-      {"the sizes of axes are exchanged", Finder::kChecks, nullptr, ExchangeAxes},
-      {"the workspace is used again too early", Finder::kResults,
-       [](Planned& p) { return MoveBuffer(p, "U", 0); }},
+      {"the sizes of axes are exchanged", kResults | kChecks, nullptr, ExchangeAxes},
+      {"the workspace is used again too early", kResults, [](Planned& p) { return MoveBuffer(p, "U", 0); }},
   };
   ExpectFound(program, s, injections);
 }
@@ -479,8 +478,8 @@ TEST(GpuInjections, OfASwizzleAreFound) {
   SimtTile tile{.rows = {1, 8, 4}, .columns = {1, 8, 4}, .step = 8};
   Schedule s = TiledProduct(program, tile);
   const Injection injections[] = {
-      {"a swizzle of writers alone", Finder::kResults, nullptr, SwizzleWritesAlone},
-      {"a swizzle of fewer bits in one place", Finder::kResults, nullptr, SwizzleFewerBits},
+      {"a swizzle of writers alone", kResults, nullptr, SwizzleWritesAlone},
+      {"a swizzle of fewer bits in one place", kResults, nullptr, SwizzleFewerBits},
   };
   s.SwizzleLines(s.GetBlock("A.cache.1"));
   ExpectFound(program, s, injections);

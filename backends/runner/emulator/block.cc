@@ -26,7 +26,7 @@ EmulatedBlock::EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fiber
       number_(number),
       checked_(checked),
       mode_(checked ? emulation.options_.mode : EmulationMode::kEager),
-      arena_(launch.shared_bytes + kArenaAlignment, kNan),
+      arena_(launch.shared_bytes + 2 * kArenaAlignment, kNan),
       random_(emulation.options_.seed * 1000003 + number),
       clocks_(launch.threads),
       threads_(launch.threads) {
@@ -53,7 +53,7 @@ bool EmulatedBlock::Run() {
       if (!emulation_.fault_.empty()) return false;
       if (random) LandSome();
     }
-    if (running && !progress_) Deadlock();
+    if (running && !progress_) emulation_.options_.checks ? Deadlock() : GoOn();
     if (!emulation_.fault_.empty()) return false;
   }
   for (Thread& thread : threads_) Land(thread, UINT32_MAX);
@@ -76,22 +76,27 @@ std::string EmulatedBlock::Place(const char* address) const {
                       nearest->bytes);
 }
 
-void EmulatedBlock::Check(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group) {
-  ++emulation_.counts_.accesses;
-  const char* const verb = write ? "writes " : "reads ";
+void EmulatedBlock::CheckBounds(const char* address, int64_t bytes, int64_t alignment, const char* verb) {
   const auto is_in = [&](const char* begin, int64_t size) {
     return address >= begin && address + bytes <= begin + size;
   };
-  const bool in_shared = is_in(shared_, launch_.shared_bytes);
-  if (!in_shared && std::none_of(launch_.arguments.begin(), launch_.arguments.end(),
-                                 [&](const auto& a) { return is_in(a.begin, a.bytes); }))
+  if (!is_in(shared_, launch_.shared_bytes) &&
+      std::none_of(launch_.arguments.begin(), launch_.arguments.end(),
+                   [&](const auto& a) { return is_in(a.begin, a.bytes); }))
     Fault(absl::StrCat(verb, bytes, " bytes out of bounds, at byte ", Place(address)));
   if (reinterpret_cast<uintptr_t>(address) % static_cast<uint64_t>(alignment) != 0)
     Fault(absl::StrCat(verb, bytes, " bytes that are not aligned to ", alignment, ", at byte ",
                        Place(address)));
+}
+
+void EmulatedBlock::Check(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group) {
+  ++emulation_.counts_.accesses;
+  const char* const verb = write ? "writes " : "reads ";
+  if (emulation_.options_.checks) CheckBounds(address, bytes, alignment, verb);
   if (mode_ != EmulationMode::kRandom) return;
   const auto at = reinterpret_cast<uint64_t>(address);
   if (!IsLookedAt(at)) return;
+  const bool in_shared = address >= shared_ && address < arena_.data() + arena_.size();
   if (in_shared && !write && !shadow_.IsWritten(at, bytes))
     Fault(absl::StrCat("reads what nothing wrote, at byte ", Place(address)));
   Shadow& shadow = in_shared ? shadow_ : launch_.global;
@@ -118,7 +123,7 @@ void EmulatedBlock::Meet(Meeting& meeting, const char* what, int64_t site, int64
     meeting.site = site;
     meeting.wanted = wanted;
   } else if (meeting.site != site || meeting.wanted != wanted) {
-    Fault(absl::StrCat("meets thread ", meeting.here[0], " at another ", what));
+    Object(absl::StrCat("meets thread ", meeting.here[0], " at another ", what));
   }
   meeting.here.push_back(thread());
   progress_ = true;
@@ -138,9 +143,9 @@ void EmulatedBlock::Meet(Meeting& meeting, const char* what, int64_t site, int64
 
 void EmulatedBlock::Barrier(int64_t site, int32_t number, int32_t threads) {
   ++emulation_.counts_.barriers;
-  if (number < 0 || number > 15) Fault(absl::StrCat("uses barrier ", number, "; there are 0 to 15"));
+  if (number < 0 || number > 15) Object(absl::StrCat("uses barrier ", number, "; there are 0 to 15"));
   if (threads % kWarp != 0 || threads > launch_.threads)
-    Fault(absl::StrCat("waits at a barrier for ", threads, " of ", launch_.threads, " threads"));
+    Object(absl::StrCat("waits at a barrier for ", threads, " of ", launch_.threads, " threads"));
   Meeting& meeting = barriers_[number];
   Meet(meeting, "barrier", site, threads == 0 ? launch_.threads : threads,
        [&] { clocks_.Join(meeting.here); });
@@ -148,7 +153,7 @@ void EmulatedBlock::Barrier(int64_t site, int32_t number, int32_t threads) {
 
 void EmulatedBlock::WarpBarrier(int64_t site, uint32_t mask) {
   const int64_t warp = thread() / kWarp;
-  if ((mask >> (thread() % kWarp) & 1) == 0) Fault("waits at a barrier of its warp that leaves it out");
+  if ((mask >> (thread() % kWarp) & 1) == 0) Object("waits at a barrier of its warp that leaves it out");
   Meeting& meeting = warps_[warp];
   Meet(meeting, "barrier of a warp", site, __builtin_popcount(mask), [&] { clocks_.Join(meeting.here); });
 }
@@ -156,7 +161,7 @@ void EmulatedBlock::WarpBarrier(int64_t site, uint32_t mask) {
 int32_t EmulatedBlock::Shuffle(int64_t site, uint32_t mask, int32_t value, int32_t offset, int32_t clamp,
                                int32_t kind) {
   const int64_t warp = thread() / kWarp, lane = thread() % kWarp;
-  if ((mask >> lane & 1) == 0) Fault("takes part in a shuffle that leaves it out");
+  if ((mask >> lane & 1) == 0) Object("takes part in a shuffle that leaves it out");
   Meeting& meeting = warps_[warp];
   // The threads of the meeting before have read their values when this one completes: they all come to it again.
   std::map<int64_t, int32_t>& values = meeting.generation % 2 == 0 ? meeting.even : meeting.odd;
@@ -173,8 +178,9 @@ int32_t EmulatedBlock::Shuffle(int64_t site, uint32_t mask, int32_t value, int32
   if (kind == 3) valid = (from = first | (offset & ~segment)) <= last;
   if (!valid) from = lane;
   const auto found = values.find(from);
-  if (found == values.end()) Fault(absl::StrCat("shuffles from lane ", from, ", which takes no part"));
-  return found->second;
+  if (found != values.end()) return found->second;
+  Object(absl::StrCat("shuffles from lane ", from, ", which takes no part"));
+  return value;
 }
 
 // --- Asynchronous copies
@@ -226,6 +232,16 @@ void EmulatedBlock::Deadlock() {
     absl::StrAppend(&text, who.size(), who.size() == 1 ? " thread waits for " : " threads wait for ", what,
                     "; ");
   emulation_.fault_ = absl::StrCat(text, ended, " have ended");
+}
+
+void EmulatedBlock::GoOn() {
+  for (auto* meetings : {&barriers_, &warps_}) {
+    for (auto& [number, meeting] : *meetings) {
+      if (!meeting.here.empty()) clocks_.Join(meeting.here);
+      meeting.here.clear();
+      ++meeting.generation;
+    }
+  }
 }
 
 void EmulatedBlock::Fault(const std::string& what) {

@@ -75,11 +75,18 @@ class EmulatedBlock {
   // are there.
   template <typename Complete>
   void Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted, const Complete& complete);
+  void CheckBounds(const char* address, int64_t bytes, int64_t alignment, const char* verb);
   // Whether races at the address are looked for: everywhere, but in a long block at fewer and fewer places.
   bool IsLookedAt(uint64_t address);
   void Land(Thread& thread, uint32_t last_group);
   void LandSome();
   void Deadlock();
+  // Without EmulationOptions::checks: lets all threads that wait go on.
+  void GoOn();
+  // Reports what a check found, if checks are wanted.
+  void Object(const std::string& what) {
+    if (emulation_.options_.checks) Fault(what);
+  }
   [[noreturn]] void Fault(const std::string& what);
   std::string Place(const char* address) const;
 

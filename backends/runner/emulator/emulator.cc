@@ -15,6 +15,9 @@ namespace {
 
 using Words = std::array<int64_t, 4>;
 
+constexpr int64_t kAlignment = 256;            // of the workspace
+constexpr int64_t kBeyond = int64_t{1} << 16;  // bytes after it, which kernels may touch without checks
+
 thread_local Emulation* g_emulation = nullptr;
 thread_local EmulatedBlock* g_block = nullptr;
 thread_local std::vector<char> g_workspace;
@@ -102,9 +105,9 @@ int32_t kiln_emulate_launch(const char* name, void (*kernel)(void* const*), void
 }
 
 void* kiln_emulate_workspace(int64_t bytes) {
-  kiln::g_workspace.assign(bytes + 256, '\xff');
+  kiln::g_workspace.assign(bytes + kiln::kAlignment + kiln::kBeyond, '\xff');
   const auto begin = reinterpret_cast<uintptr_t>(kiln::g_workspace.data());
-  return kiln::g_workspace.data() + (256 - begin % 256) % 256;
+  return kiln::g_workspace.data() + (kiln::kAlignment - begin % kiln::kAlignment) % kiln::kAlignment;
 }
 
 void* kiln_emulate_shared() { return g_block->shared(); }

@@ -35,6 +35,9 @@ struct EmulationOptions {
   // The other blocks of the first launches run too, since later launches need what they write: without checks, copies at
   // once. Those of later launches leave their results out.
   int64_t whole_launches = 0;
+  // False: no fault but a race is reported. Accesses may lie anywhere, and threads that wait for some that do not come go
+  // on. For tests that ask whether something else finds a fault. It does not travel with a kernel (Encode).
+  bool checks = true;
 };
 
 // The tag of the field by which a kernel says that the emulator runs it (KernelField in runner.h), and its bytes.

@@ -16,7 +16,7 @@
 #include "lang/text/text.h"
 #include "lang/threads/synchronization.h"
 #include "testing/random_program.h"
-#include "testing/thread_clocks.h"
+#include "testing/threads/thread_clocks.h"
 #include "tests/fuzz/bindings.h"
 #include "tests/fuzz/kernels.h"
 #include "tests/fuzz/proofs.h"

@@ -15,7 +15,7 @@
 #include "lang/threads/synchronization.h"
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
-#include "testing/thread_clocks.h"
+#include "testing/threads/thread_clocks.h"
 #include "tests/gpu/emulated.h"
 
 namespace kiln {

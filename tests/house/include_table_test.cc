@@ -201,6 +201,7 @@ const std::vector<Row> kTable = {
     {"testing/",
      {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/threads/", "lang/schedule/", "lang/text/", "lang/verify/",
       "lang/reference/", "modules/", "trace/", "search/measure/", "backends/lower/plan/"}, {"gtest/"}},
+    {"testing/threads/", {"lang/program/", "lang/analysis/", "lang/threads/"}, {}},
     {"testing/compiled/",
      {"testing/", "lang/base/", "lang/program/", "lang/reference/", "lang/text/", "backends/cpu/passes/",
       "backends/codegen/", "backends/builder/"}, {"gtest/", "mlir/"}},
@@ -373,7 +374,7 @@ TEST(IncludeTable, TheRunnerReachesNoLlvmThroughOtherHeaders) {
 
 // Clocks judge plans of synchronization, so they must not share the mistakes of what makes these.
 TEST(IncludeTable, ThreadClocksReachNeitherTheAnalysisOfSynchronizationNorLoopPlans) {
-  ExpectReachesNone("testing/thread_clocks", {"lang/threads/synchronization.h", "backends/"});
+  ExpectReachesNone("testing/threads/", {"lang/threads/synchronization.h", "backends/"});
 }
 
 // The emulator judges the code that was made, not what was meant.

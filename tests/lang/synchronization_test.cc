@@ -1,5 +1,5 @@
 // Tests where threads must wait for each other (lang/threads/synchronization.h), and the vector clocks that
-// judge it (testing/thread_clocks.h): no plan has a race, and each point and each wait of a plan is needed.
+// judge it (testing/threads/thread_clocks.h): no plan has a race, and each point and each wait of a plan is needed.
 #include "lang/threads/synchronization.h"
 
 #include "gmock/gmock.h"
@@ -11,7 +11,7 @@
 #include "testing/matmul.h"
 #include "testing/random_program.h"
 #include "testing/softmax.h"
-#include "testing/thread_clocks.h"
+#include "testing/threads/thread_clocks.h"
 #include "tests/lang/restricted.h"
 #include "tests/support/random_steps.h"
 

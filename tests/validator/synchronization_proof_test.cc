@@ -12,7 +12,7 @@
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "testing/softmax.h"
-#include "testing/thread_clocks.h"
+#include "testing/threads/thread_clocks.h"
 #include "validator/proof/decide.h"
 #include "validator/proof/proof.h"
 

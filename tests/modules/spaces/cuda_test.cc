@@ -11,7 +11,7 @@
 #include "testing/convolution.h"
 #include "testing/matmul.h"
 #include "testing/softmax.h"
-#include "testing/thread_clocks.h"
+#include "testing/threads/thread_clocks.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 

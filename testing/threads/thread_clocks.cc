@@ -1,4 +1,4 @@
-#include "testing/thread_clocks.h"
+#include "testing/threads/thread_clocks.h"
 
 #include <algorithm>
 #include <array>
@@ -12,28 +12,10 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/program/layout.h"
+#include "testing/threads/thread_block.h"
 
 namespace kiln {
 namespace {
-
-using Clock = std::vector<int32_t>;  // by agent: what of it has happened before
-
-void Join(Clock& clock, const Clock& other) {
-  for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
-}
-
-using BlockIndex = std::array<int64_t, 3>;  // on block-x, block-y and block-z
-
-// A thread block. Its agents: threads, asynchronous copies of each, the producer.
-struct ThreadBlock {
-  explicit ThreadBlock(int64_t threads)
-      : clocks(2 * threads + 1, Clock(2 * threads + 1, 0)), groups(threads) {
-    for (size_t a = 0; a < clocks.size(); ++a) clocks[a][a] = 1;
-  }
-  std::vector<Clock> clocks;
-  std::vector<std::vector<Clock>> groups;               // by thread: its committed groups of copies
-  std::map<std::pair<Id, int64_t>, Clock> full, empty;  // by ring and copy
-};
 
 struct Event {
   BlockIndex block = {};
@@ -427,7 +409,7 @@ class Walk {
   }
 
   static void Meet(ThreadBlock& block, const std::vector<int64_t>& threads) {
-    Clock all = block.clocks[threads[0]];
+    VectorClock all = block.clocks[threads[0]];
     for (const int64_t thread : threads) Join(all, block.clocks[thread]);
     for (const int64_t thread : threads) {
       block.clocks[thread] = all;
@@ -439,14 +421,14 @@ class Walk {
   void Commit() {
     ThreadBlock& block = Current();
     for (int64_t thread = 0; thread < threads_.Count(); ++thread) {
-      Clock& copies = block.clocks[threads_.Count() + thread];
+      VectorClock& copies = block.clocks[threads_.Count() + thread];
       block.groups[thread].push_back(copies);
       ++copies[threads_.Count() + thread];
     }
   }
 
   // --- barriers of rings that count arrivals: the producer and all threads of the block
-  using Barriers = std::map<std::pair<Id, int64_t>, Clock> ThreadBlock::*;
+  using Barriers = std::map<std::pair<Id, int64_t>, VectorClock> ThreadBlock::*;
   std::pair<int64_t, int64_t> AgentsOf(bool producer) const {
     const int64_t threads = threads_.Count();
     return producer ? std::pair(2 * threads, 2 * threads + 1) : std::pair(int64_t{0}, threads);
@@ -464,7 +446,8 @@ class Walk {
     const auto [first, end] = AgentsOf(producer);
     for (auto& [index, block] : blocks_) {
       if (!IsNow(index)) continue;
-      Clock& all = (block.*barriers).try_emplace(copy, Clock(block.clocks.size(), 0)).first->second;
+      VectorClock& all =
+          (block.*barriers).try_emplace(copy, VectorClock(block.clocks.size(), 0)).first->second;
       for (int64_t agent = first; agent < end; ++agent) {
         Join(all, block.clocks[agent]);
         ++block.clocks[agent][agent];

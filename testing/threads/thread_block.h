@@ -1,0 +1,34 @@
+// The vector clocks of a thread block (thread_clocks.h).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "lang/program/program.h"
+
+namespace kiln {
+
+using VectorClock = std::vector<int32_t>;  // by agent: what of it has happened before
+
+inline void Join(VectorClock& clock, const VectorClock& other) {
+  for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
+}
+
+using BlockIndex = std::array<int64_t, 3>;  // on block-x, block-y and block-z
+
+// A thread block. Its agents: threads, asynchronous copies of each, the producer.
+struct ThreadBlock {
+  explicit ThreadBlock(int64_t threads)
+      : clocks(2 * threads + 1, VectorClock(2 * threads + 1, 0)), groups(threads) {
+    for (size_t a = 0; a < clocks.size(); ++a) clocks[a][a] = 1;
+  }
+  std::vector<VectorClock> clocks;
+  std::vector<std::vector<VectorClock>> groups;               // by thread: its committed groups of copies
+  std::map<std::pair<Id, int64_t>, VectorClock> full, empty;  // by ring and copy
+};
+
+}  // namespace kiln

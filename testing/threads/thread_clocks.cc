@@ -17,6 +17,8 @@
 namespace kiln {
 namespace {
 
+constexpr size_t kLoopKinds = static_cast<size_t>(LoopKind::kVirtualThread) + 1;
+
 struct Event {
   BlockIndex block = {};
   int64_t agent = 0;
@@ -36,7 +38,18 @@ class Walk {
   // compact: elements of a temporary that is used below some loops only lie where those of their other
   // iterations lie.
   Walk(const Program& program, const SyncPlan& plan, bool compact, int64_t limit)
-      : p_(program), plan_(plan), compact_(compact), left_(limit) {}
+      : p_(program), plan_(plan), compact_(compact), left_(limit), values_(program.nodes.size()) {
+    on_axes_.fill(kNone);
+  }
+
+  // Whether the places of some buffer are not its elements, so that a compact walk differs from another one.
+  bool Differs() {
+    for (Id buffer = 0; buffer < static_cast<Id>(p_.buffers.size()); ++buffer)
+      if (!Writers(p_, buffer).empty() &&
+          absl::c_any_of(BaseOf(buffer), [](const IndexSum& base) { return !base.splits.empty(); }))
+        return true;
+    return false;
+  }
 
   absl::Status Run() {
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
@@ -57,11 +70,15 @@ class Walk {
     if (p_.IsBlock(node)) return VisitBlock(node);
     const LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kPipelined) return VisitSteps(node);
+    Id& on_axis = on_axes_[static_cast<size_t>(loop.kind)];
+    const Id around = on_axis;
+    if (loop.extent.Known() > 1) on_axis = node;
     for (int64_t i = 0; i < loop.extent.Known() && status_.ok(); ++i) {
       values_[node] = i;
       VisitChildren(node);
     }
-    values_.erase(node);
+    values_[node] = 0;
+    on_axis = around;
   }
 
   void VisitChildren(Id node) {
@@ -93,7 +110,7 @@ class Walk {
         if (stages[c].order == last_copy) Commit();
       }
     }
-    values_.erase(node);
+    values_[node] = 0;
   }
 
   void VisitChild(Id loop, Id child, int64_t i) {
@@ -143,8 +160,7 @@ class Walk {
     if (source.kind == Source::Kind::kMark) return Checked(source.id, iters);
     const Node& node = p_.nodes[source.id];
     if (node.kind == Node::Kind::kDead) return Checked(p_.loops[node.index].definition, iters);
-    const auto at = values_.find(source.id);
-    return at == values_.end() ? 0 : at->second;  // a loop of one iteration that is not around
+    return values_[source.id];  // 0: a loop of one iteration that is not around
   }
   std::optional<int64_t> ValueOf(Id mark, const std::vector<int64_t>& iters) {
     int64_t value = p_.marks[mark].offset;
@@ -201,9 +217,8 @@ class Walk {
 
   // --- who runs
   int64_t On(LoopKind kind) const {  // -1: no loop of several iterations is on this axis
-    for (const auto& [loop, value] : values_)
-      if (p_.loop(loop).kind == kind && p_.loop(loop).extent.Known() > 1) return value;
-    return -1;
+    const Id loop = on_axes_[static_cast<size_t>(kind)];
+    return loop == kNone ? -1 : values_[loop];
   }
   BlockIndex BlockNow() const {
     const auto on = [&](LoopKind axis) { return std::max<int64_t>(0, On(axis)); };
@@ -226,13 +241,11 @@ class Walk {
     }
     bool gathers = false;  // what several threads reduced
     const auto place = [&](LoopKind kind) {
-      for (const auto& [loop, value] : values_)
-        if (p_.loop(loop).kind == kind && p_.loop(loop).extent.Known() > 1) {
-          const bool reduced = combines && On(kind) >= 0 && AxisUse(p_, block, loop).reduction;
-          gathers = gathers || reduced;
-          return reduced ? int64_t{0} : value;
-        }
-      return int64_t{0};
+      const Id loop = on_axes_[static_cast<size_t>(kind)];
+      if (loop == kNone) return int64_t{0};
+      const bool reduced = combines && AxisUse(p_, block, loop).reduction;
+      gathers = gathers || reduced;
+      return reduced ? int64_t{0} : values_[loop];
     };
     const int64_t thread = place(LoopKind::kThreadX) +
                            threads_.x * (place(LoopKind::kThreadY) + threads_.y * place(LoopKind::kThreadZ));
@@ -460,8 +473,10 @@ class Walk {
   bool compact_;
   int64_t left_;
   absl::Status status_;
-  Threads threads_;                // of the kernel
-  std::map<Id, int64_t> values_;   // of loops
+  Threads threads_;              // of the kernel
+  std::vector<int64_t> values_;  // of loops; 0: the walk is not in it
+  std::array<Id, kLoopKinds>
+      on_axes_;                    // by kind: the innermost loop of several iterations that the walk is in
   std::vector<int64_t> iters_;     // of the innermost block
   std::vector<int64_t> instance_;  // iters of all blocks around
   std::vector<int64_t> agents_;    // that run the instance
@@ -476,7 +491,8 @@ class Walk {
 
 absl::Status CheckThreadClocks(const Program& program, const SyncPlan& plan, int64_t limit) {
   const absl::Status status = Walk(program, plan, false, limit).Run();
-  return status.ok() ? Walk(program, plan, true, limit).Run() : status;
+  Walk compact(program, plan, true, limit);
+  return status.ok() && compact.Differs() ? compact.Run() : status;
 }
 
 }  // namespace kiln

@@ -12,6 +12,7 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 namespace {
@@ -57,6 +58,11 @@ class Planner {
       if (!status_.ok()) return status_;
     }
     FindWaits();
+    for (SyncPoint& point : plan_.points) {
+      if (KILN_DEFECT("synchronization.warp")) point.among = std::min(point.among, Owner::kWarp);
+      const Id next = p_.nodes[point.before].next;
+      if (KILN_DEFECT("synchronization.late") && next != kNone) point.before = next;
+    }
     return plan_;
   }
 
@@ -71,7 +77,7 @@ class Planner {
     if (p_.IsLoop(node) && p_.loop(node).kind == LoopKind::kPipelined) return VisitSteps(node);
     // A second pass finds what iterations of this loop do to each other. It is the same whenever the loop runs again.
     const bool repeats = p_.IsLoop(node) && !OnAxis(p_, node) && p_.loop(node).extent.UpperBound() > 1 &&
-                         visited_.insert(node).second;
+                         visited_.insert(node).second && !KILN_DEFECT("synchronization.again");
     path_.push_back({node, kNone, 0});
     for (int32_t pass = 0; pass < (repeats ? 2 : 1); ++pass) {
       path_.back().pass = pass;
@@ -177,7 +183,8 @@ class Planner {
     if (!status_.ok() || !IsSharedByThreads(buffer)) return;
     const RingPlan* const ring = RingOf(buffer);
     Touch now{block, buffer, writes, -1, path_};
-    if (ring != nullptr) now.copy = static_cast<int32_t>(iteration_.at(ring->loop) % ring->depth);
+    const int32_t more = KILN_DEFECT("synchronization.copies") ? 1 : 0;
+    if (ring != nullptr) now.copy = static_cast<int32_t>(iteration_.at(ring->loop) % (ring->depth + more));
     const auto conflicts = [&](const Touch& other) {
       return other.buffer == buffer && (other.writes || writes) && other.copy == now.copy;
     };
@@ -229,11 +236,13 @@ class Planner {
     if (absl::c_any_of(before.waited, enough)) return false;
     Id child = now.path[level].child;
     if (carried) child = FirstOfStep(parent);
+    if (KILN_DEFECT("synchronization.left-out") && !carried) return false;
     Add({parent, child, needed, within}, level);
     return true;
   }
 
   void RefuseBlocks(Id a, Id b, Id buffer) {
+    if (KILN_DEFECT("synchronization.blocks")) return;
     status_ = absl::FailedPreconditionError(absl::StrCat(
         "blocks of ", Describe(p_, nest_), " would have to wait for each other: ", Describe(p_, a), " and ",
         Describe(p_, b), " use the same elements of buffer ", p_.Text(p_.buffers[buffer].name)));
@@ -372,7 +381,7 @@ class Planner {
       last_order = stages[reader].order;
       last = &plan_.points.emplace_back(SyncPoint{loop, child_that_reads, Owner::kThread});
     }
-    const int32_t groups = under_way(last_order);
+    const int32_t groups = under_way(last_order) + (KILN_DEFECT("synchronization.groups") ? 1 : 0);
     last->wait_groups = last->wait_groups < 0 ? groups : std::min(last->wait_groups, groups);
   }
 

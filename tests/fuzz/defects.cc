@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,15 +18,22 @@
 #include "absl/strings/match.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
+#include "lang/analysis/legality.h"
 #include "lang/base/check.h"
 #include "lang/base/defect.h"
 #include "lang/reference/symbolic.h"
+#include "lang/target/gpu_target.h"
+#include "lang/threads/synchronization.h"
 #include "lang/verify/verify.h"
 #include "nlohmann/json.hpp"
 #include "test_paths.h"
+#include "testing/threads/thread_clocks.h"
 #include "tests/fuzz/case.h"
+#include "tests/fuzz/kernels.h"
 #include "tests/fuzz/plans.h"
+#include "validator/proof/decide.h"
 #include "validator/proof/proof.h"
+#include "validator/proof/synchronization.h"
 
 namespace kiln::fuzz {
 namespace {
@@ -34,6 +42,9 @@ constexpr int kTraces = 4;
 
 // True for a defect of lowering. Only running plans can find it; proofs do not see lowering.
 bool IsOfPlans(const std::string& defect) { return absl::StartsWith(defect, "plan."); }
+
+// True for a defect that needs threads to show.
+bool IsOfThreads(const std::string& defect) { return absl::StartsWith(defect, "synchronization."); }
 
 // What a child found, in memory that it shares with its parent.
 struct Found {
@@ -103,18 +114,40 @@ bool FuzzSeed(const std::vector<const Primitive*>& favored, Found& found) {
   return true;
 }
 
-// Makes programs with the defect active, then runs and proves them without it.
+// A plan for the threads of a program; nullopt if they cannot be ordered.
+std::optional<SyncPlan> PlanOf(const Program& program) {
+  if (!HasAxes(program) || !CheckOwners(program).ok()) return std::nullopt;
+  absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
+  return plan.ok() ? std::optional(*std::move(plan)) : std::nullopt;
+}
+
+// Judges a plan that was made with the defect: one with which threads race must not be proven.
+void ProvePlan(const std::string& defect, const Program& now, const SyncPlan& plan, Found& found) {
+  constexpr int64_t kAccesses = 100'000, kPoints = 10'000;
+  if (!absl::IsFailedPrecondition(CheckThreadClocks(now, plan, kAccesses))) return;
+  ++found.disagreed;
+  proof::Decider decider(nullptr, kPoints, absl::Now() + absl::Seconds(1));
+  if (proof::CheckSynchronization(decider, proof::Spaces(now), plan).answer != proof::Answer::kYes) return;
+  ++found.proven;
+  fmt::print("{}: a plan with a race is proven at seed {}\n", defect, found.seed);
+  std::fflush(stdout);
+}
+
+// Makes programs and plans with the defect active, then runs and proves them without it.
 void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& favored, Found& found) {
   const auto seed = static_cast<uint64_t>(found.seed);
   const Program program = DrawProgram(seed);
   for (int trace = 0; trace < kTraces; ++trace) {
     PlantDefect(defect);
-    const Session session = DrawTrace(program, seed, trace, nullptr, favored);
+    const Session session = FuzzTarget().gpu != nullptr ? DrawKernels(program, seed, trace, nullptr, favored)
+                                                        : DrawTrace(program, seed, trace, nullptr, favored);
+    const std::optional<SyncPlan> plan = PlanOf(session.state().program);
     PlantDefect("");
     const Program &original = session.state().Reference(program), &now = session.state().program;
     const absl::StatusOr<SymbolicOutputs> wanted = RunSymbolic(original);
     if (!wanted.ok() || session.broken() || !Verify(now).ok()) continue;
     ++found.pairs;
+    if (plan.has_value()) ProvePlan(defect, now, *plan, found);
     if (!CheckRuns(now, *wanted, seed)) continue;
     ++found.disagreed;
     if (Prove(original, now).verdict != Proof::Verdict::kProven) continue;
@@ -130,6 +163,7 @@ pid_t Start(const Search& search, const DefectStudy& study) {
   if (child != 0) return child;
   close(STDERR_FILENO);
   const std::vector<const Primitive*> favored = FavoredBy(search.defect);
+  if (IsOfThreads(search.defect)) FuzzTarget() = GpuTarget(*FindGpu("h100"));
   PlantDefect(search.defect);
   while (search.found->seed < study.seeds) {
     ++search.found->seed;

@@ -123,7 +123,7 @@ def median_interval(values):
 
 def choices(options):
     """The options of `kiln build` and `kiln tune` that say how a model is read."""
-    given = {"--inputs": options.inputs, "--without": getattr(options, "without", None)}
+    given = {"--inputs": options.inputs, "--without": options.without}
     return [word for name, value in given.items() if value for word in (name, value)]
 
 

@@ -54,6 +54,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", help="pairs of files")
     parser.add_argument("--inputs", default="1", help="as in `kiln build`")
+    parser.add_argument("--without", help="policies, as in `kiln build`")
     parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
     parser.add_argument("--db", help="records; without it all schedules are default ones")
     parser.add_argument("--seconds", type=float, default=10, help="for the rounds of a pair")

@@ -242,7 +242,7 @@ class Permuting {
   std::vector<int> OrderBy(Id buffer, const std::vector<int>& keys) const {
     std::vector<int> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return keys[a] < keys[b]; });
+    absl::c_sort(order, [&](int a, int b) { return std::pair(keys[a], a) < std::pair(keys[b], b); });
     std::vector<int> walked = order;
     std::erase_if(walked, [&](int d) { return p_.Dims(p_.buffers[buffer].shape)[d].UpperBound() == 1; });
     return absl::c_is_sorted(walked) ? std::vector<int>() : order;

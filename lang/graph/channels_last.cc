@@ -20,6 +20,8 @@
 namespace kiln {
 namespace {
 
+constexpr int64_t kLeastChannels = 4;  // as the shortest vector of f32 has lanes
+
 // Calls `visit` for each dimension of the results and loads of a block, with the mark that indexes it.
 void ForEachDim(const Program& p, Id block, absl::FunctionRef<void(Id buffer, int dim, Id mark)> visit) {
   const auto visit_all = [&](Id buffer, Range index) {
@@ -156,7 +158,10 @@ class KeptOrders {
     for (size_t b = 0; b < kept_.size(); ++b)
       kept_[b] = selectable[b] != 0 && p_.buffers[b].role == Role::kTemporary ? 0 : 1;
     std::vector<Id> blocks = Blocks(p_);
-    for (const Id block : blocks) KeepWhatIsWalkedAcross(block);
+    for (const Id block : blocks) {
+      KeepWhatIsWalkedAcross(block);
+      KeepFewChannels(block);
+    }
     Spread(blocks, ReadBuffers, WrittenBuffers);
     std::reverse(blocks.begin(), blocks.end());
     Spread(blocks, WrittenBuffers, ReadBuffers);
@@ -181,6 +186,26 @@ class KeptOrders {
     for (const auto& [walk, dims] : walks) {
       if (dims.first && dims.second) kept_[walk.first] = 1;
     }
+  }
+
+  bool HasFewChannels(Id buffer) const {
+    const auto shape = p_.Dims(p_.buffers[buffer].shape);
+    int64_t channels = 1;
+    for (int d = 0; d < static_cast<int>(shape.size()); ++d)
+      channels *= kinds_.Of(buffer, d) == Kind::kChannel ? shape[d].UpperBound() : 1;
+    return kinds_.Has(buffer, Kind::kPosition) && channels < kLeastChannels;
+  }
+
+  // Keeps results whose channels fill no vector, and operands of products with constants that have such results: lanes
+  // lie along positions there.
+  void KeepFewChannels(Id block) {
+    const std::vector<Id> read = ReadBuffers(p_, block), written = WrittenBuffers(p_, block);
+    if (absl::c_none_of(written, [&](Id b) { return HasFewChannels(b); })) return;
+    for (const Id b : written) kept_[b] = 1;
+    if (p_.block(block).monoid == kNone ||
+        absl::c_none_of(read, [&](Id b) { return constants_.IsConstant(b); }))
+      return;
+    for (const Id b : read) kept_[b] = 1;
   }
 
   // Keeps buffers that only stores in order connect with kept ones. In `blocks`, those of which a buffer is in `to` come

@@ -16,10 +16,12 @@
 // - Dimensions that one iter walks are of one kind, from operation to operation: padding, pooling, sums of two branches.
 // So models without windows, and those with channels last, stay as they are.
 //
-// Temporaries with positions and channels change, and constants that are read beside them. Three kinds of temporaries
+// Temporaries with positions and channels change, and constants that are read beside them. Four kinds of temporaries
 // keep their order:
 // - what elementwise operations or padding make of inputs in order: the first window reads them as they are
 // - what becomes results in this way
+// - those with so few channels that no vector is full, as the three colors of a result, and what is multiplied with
+//   constants and summed to such results
 // - what an iter walks across positions and channels, as a product does after an image was flattened to a vector
 #pragma once
 

@@ -131,13 +131,13 @@ TEST(ChannelsLast, PermutesDepthwiseConvolutionsTheirPaddingAndProducts) {
 
 TEST(ChannelsLast, FollowsSumsOfTwoBranchesAndPooling) {
   Net net;
-  const Id a = net.Relu("R", net.Conv("A", net.x, "W", 3, 3));
-  const Id s = net.Store("S", a, net.b.Add(net.At(a), net.At(net.Conv("B", a, "V", 3, 1))));
-  const Id pool = net.b.Temporary("M", kF32, {3, 3, 3});
-  net.b.Reduce("pool", {{"f", 3}, {"h", 3}, {"w", 3}, {"p", 2, kReduction}, {"q", 2, kReduction}},
+  const Id a = net.Relu("R", net.Conv("A", net.x, "W", 4, 3));
+  const Id s = net.Store("S", a, net.b.Add(net.At(a), net.At(net.Conv("B", a, "V", 4, 1))));
+  const Id pool = net.b.Temporary("M", kF32, {4, 3, 3});
+  net.b.Reduce("pool", {{"f", 4}, {"h", 3}, {"w", 3}, {"p", 2, kReduction}, {"q", 2, kReduction}},
                Monoid::Kind::kMax, {pool, {d0, d1, d2}}, net.b.Load(s, {d0, d1 * 2 + d3, d2 * 2 + d4}));
-  const Id mean = net.b.Temporary("Y", kF32, {3});
-  net.b.Reduce("sum", {{"f", 3}, {"h", 3, kReduction}, {"w", 3, kReduction}}, Monoid::Kind::kSum,
+  const Id mean = net.b.Temporary("Y", kF32, {4});
+  net.b.Reduce("sum", {{"f", 4}, {"h", 3, kReduction}, {"w", 3, kReduction}}, Monoid::Kind::kSum,
                {mean, {d0}}, net.At(net.Relu("Q", pool)));
   EXPECT_THAT(Permuted(net.Finish(mean), 6),
               AllOf(HasSubstr("S[h, w, f] = R[h, w, f] + B[h, w, f]"),
@@ -146,9 +146,9 @@ TEST(ChannelsLast, FollowsSumsOfTwoBranchesAndPooling) {
 
 TEST(ChannelsLast, PermutesConcatenationsAlongChannels) {
   Net net;
-  const Id a = net.Conv("A", net.x, "W", 4, 3), c = net.Conv("C", net.x, "V", 2, 3);
-  const Id both = net.b.Temporary("B", kF32, {6, 6, 6});
-  for (const auto& [part, first, count] : {std::tuple(a, 0, 4), std::tuple(c, 4, 2)})
+  const Id a = net.Conv("A", net.x, "W", 4, 3), c = net.Conv("C", net.x, "V", 4, 3);
+  const Id both = net.b.Temporary("B", kF32, {8, 6, 6});
+  for (const auto& [part, first, count] : {std::tuple(a, 0, 4), std::tuple(c, 4, 4)})
     net.b.Compute("put", {{"f", count}, {"h", 6}, {"w", 6}}, {both, {d0 + IndexSum::Constant(first), d1, d2}},
                   net.At(part));
   EXPECT_THAT(Permuted(net.Finish(net.Conv("Y", both, "U", 5, 3)), 3),
@@ -214,14 +214,24 @@ TEST(ChannelsLast, KeepsTheOrderOfPaddedInputsAndOfWhatBecomesAResult) {
                                          HasSubstr("B[f, h, w] sum= A[h + p, w + q, c]*V.last[p, q, c, f]")));
 }
 
+// The lanes of three colors lie along columns.
+TEST(ChannelsLast, KeepsFewChannelsAndWhatTheyAreSumsOf) {
+  Net net;
+  const Id q = net.Relu("Q", net.Conv("B", net.x, "W", 4, 3));
+  const Id y = net.Conv("Y", net.Relu("R", net.Conv("A", q, "V", 5, 3)), "U", 3, 3);
+  EXPECT_THAT(Permuted(net.Finish(y), 2),
+              AllOf(HasSubstr("A[f, h, w] sum= Q[h + p, w + q, c]*V.last[p, q, c, f]"),
+                    HasSubstr("Y[f, h, w] sum= R[c, h + p, w + q]*U[f, c, p, q]")));
+}
+
 TEST(ChannelsLast, ConstantsOfTheFileStayInTheirTask) {
   Builder b("net");
-  const Id x = b.Input("X", kF32, {3, 8}), y = b.Output("Y", kF32, {2});
-  const Id w = b.Constant("W", kF32, {2, 3, 3}, std::string(2 * 3 * 3 * sizeof(float), '\0')),
-           a = b.Temporary("A", kF32, {2, 6});
-  b.Reduce("conv", {{"f", 2}, {"h", 6}, {"c", 3, kReduction}, {"p", 3, kReduction}}, Monoid::Kind::kSum,
+  const Id x = b.Input("X", kF32, {3, 8}), y = b.Output("Y", kF32, {4});
+  const Id w = b.Constant("W", kF32, {4, 3, 3}, std::string(4 * 3 * 3 * sizeof(float), '\0')),
+           a = b.Temporary("A", kF32, {4, 6});
+  b.Reduce("conv", {{"f", 4}, {"h", 6}, {"c", 3, kReduction}, {"p", 3, kReduction}}, Monoid::Kind::kSum,
            {a, {d0, d1}}, b.Mul(b.Load(x, {d2, d1 + d3}), b.Load(w, {d0, d2, d3})));
-  b.Reduce("sum", {{"f", 2}, {"h", 6, kReduction}}, Monoid::Kind::kSum, {y, {d0}}, b.Load(a, {d0, d1}));
+  b.Reduce("sum", {{"f", 4}, {"h", 6, kReduction}}, Monoid::Kind::kSum, {y, {d0}}, b.Load(a, {d0, d1}));
   EXPECT_THAT(Permuted(b.Finish(), 1),
               AllOf(HasSubstr("A[h, f] sum= X[c, h + p]*W[f, c, p]"), Not(HasSubstr(".last"))));
 }

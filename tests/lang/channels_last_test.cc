@@ -14,6 +14,7 @@
 #include "lang/graph/outline.h"
 #include "lang/graph/simplify_model.h"
 #include "lang/program/builder.h"
+#include "lang/text/hash.h"
 #include "lang/text/text.h"
 #include "testing/random_model.h"
 #include "testing/same_results.h"
@@ -276,6 +277,42 @@ TEST(ChannelsLast, TheItersOfOneFormFollow) {
                                          "          spatial f < 4 = f\n"
                                          "          reduction c < 4 = c\n"
                                          "          B[h, w, f] sum= R[h, w, c]*V.last[c, f]"));
+}
+
+std::vector<Task> TasksOf(Program model) {
+  SimplifyModel(model, Policies::Without("+channels-last").value());
+  return ExtractTasks(model).value();
+}
+
+TEST(ChannelsLast, TasksAreThoseOfFilesWithChannelsLast) {
+  Net net;
+  const Id inner = net.Conv("B", net.Conv("A", net.x, "W", 4, 3), "V", 5, 3),
+           sums = net.b.Temporary("Y", kF32, {5});
+  net.b.Reduce("sum", {{"f", 5}, {"h", 4, kReduction}, {"w", 4, kReduction}}, Monoid::Kind::kSum,
+               {sums, {d0}}, net.At(inner));
+  Builder b("last");
+  const auto conv = [&](Id x, const std::string& w, const std::string& y, int64_t size, int64_t c,
+                        int64_t f) {
+    const Id weights = b.Constant(w, kF32, {3, 3, c, f}), out = b.Temporary(y, kF32, {size, size, f});
+    b.Reduce("conv",
+             {{"h", size},
+              {"w", size},
+              {"f", f},
+              {"p", 3, kReduction},
+              {"q", 3, kReduction},
+              {"c", c, kReduction}},
+             Monoid::Kind::kSum, {out, {d0, d1, d2}},
+             b.Mul(b.Load(x, {d0 + d3, d1 + d4, d5}), b.Load(weights, {d3, d4, d5, d2})));
+    return out;
+  };
+  const Id last = conv(conv(b.Input("X", kF32, {8, 8, 3}), "W", "A", 6, 3, 4), "V", "B", 4, 4, 5);
+  b.Reduce("sum", {{"f", 5}, {"h", 4, kReduction}, {"w", 4, kReduction}}, Monoid::Kind::kSum,
+           {b.Output("Y", kF32, {5}), {d0}}, b.Load(last, {d1, d2, d0}));
+  const std::vector<Task> first = TasksOf(net.Finish(sums)), wanted = TasksOf(b.Finish());
+  ASSERT_EQ(first.size(), 3);
+  ASSERT_EQ(wanted.size(), 3);
+  for (const int task : {1, 2})  // the first one reads the input
+    EXPECT_TRUE(Equal(first[task].program, wanted[task].program)) << ToString(first[task].program);
 }
 
 // Sums of whole numbers are exact in any order.

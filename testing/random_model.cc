@@ -1,6 +1,7 @@
 #include "testing/random_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,36 +70,23 @@ class Maker {
   Id Temporary(int64_t width) { return b_.Temporary(Name("t"), kF32, {kRows, width}); }
 
   void AddStep() {
-    switch (Below(11)) {
-      case 0:
-      case 1:
-        return AddDense(Width());
-      case 2:
-        return AddSum();
-      case 3:
-        return AddConcatenation();
-      case 4:
-        return AddSlice();
-      case 5:
-        return AddStack();
-      case 6:
-        return AddClip();
-      case 7:
-        return AddMasked();
-      case 8:
-        return AddVariance();
-      case 9:
-        return AddRows();
-      default:
-        return AddNorm();
-    }
+    using Step = void (Maker::*)();
+    constexpr Step kSteps[] = {&Maker::AddProduct,       &Maker::AddProduct, &Maker::AddSum,
+                               &Maker::AddConcatenation, &Maker::AddSlice,   &Maker::AddStack,
+                               &Maker::AddClip,          &Maker::AddMasked,  &Maker::AddVariance,
+                               &Maker::AddRows,          &Maker::AddNorm,    &Maker::AddConvolution};
+    (this->*kSteps[Below(std::size(kSteps))])();
   }
 
+  void AddProduct() { AddDense(Width()); }
+
   // A constant that the caller passes, or one with bytes.
-  Id AddConstant(int64_t rows, int64_t columns) {
+  Id AddConstant(const std::vector<Extent>& shape) {
     std::string bytes;
-    if (dice_.Flip(0.3)) AppendNumbers(dice_, rows * columns, bytes);
-    return b_.Constant(Name("w"), kF32, {rows, columns}, std::move(bytes));
+    int64_t elements = 1;
+    for (const Extent extent : shape) elements *= extent.Known();
+    if (dice_.Flip(0.3)) AppendNumbers(dice_, elements, bytes);
+    return b_.Constant(Name("w"), kF32, shape, std::move(bytes));
   }
 
   // The value, or one whose elements are cut off where sums would not be exact.
@@ -130,7 +118,7 @@ class Maker {
       if (rows == from.width && dice_.Flip(0.5)) weights = id;
     }
     if (weights == kNone) {
-      weights = dice_.Flip(0.3) ? AddTransposed(from.width, width) : AddConstant(from.width, width);
+      weights = dice_.Flip(0.3) ? AddTransposed(from.width, width) : AddConstant({from.width, width});
       weights_.push_back({weights, from.width, width});
     }
     const int64_t columns = b_.program().Dims(b_.program().buffers[weights].shape)[1].Known();
@@ -141,11 +129,46 @@ class Maker {
               dice_.Flip(0.2) ? b_.Load(b_.Constant(Name("bias"), kF32, {columns}), {j_}) : kNone);
     Id last = sums;
     for (int n = 0; n < affine; ++n) last = AddAffine(last, columns);
-    if (dice_.Flip(0.3)) return AddValue(last, most);
+    AddRectified(last, columns, most);
+  }
+
+  // Adds a value, often with a rectifier.
+  void AddRectified(Id value, int64_t columns, int64_t most) {
+    if (dice_.Flip(0.3)) return AddValue(value, most);
     const Id out = Temporary(columns);
     b_.Compute(Name("relu"), {{"i", kRows}, {"j", columns}}, {out, {i_, j_}},
-               b_.Make(Op::kMax, kF32, b_.Load(last, {i_, j_}), b_.Float(kF32, 0)));
+               b_.Make(Op::kMax, kF32, b_.Load(value, {i_, j_}), b_.Float(kF32, 0)));
     AddValue(out, most);
+  }
+
+  // A convolution along the columns of which the rows are the channels, or one for each channel, in steps of 1 or 2;
+  // often with zeros around the columns.
+  void AddConvolution() {
+    const Value any = Any();
+    const int64_t window = 1 + dice_.Below(std::min<int64_t>(any.width, 3));
+    const int64_t border = dice_.Flip(0.5) ? window / 2 : 0, step = 1 + dice_.Below(2);
+    const int64_t factor = kMostWeight * kRows * window;
+    const Value from = Small(any, factor);
+    const Id operand = border == 0 ? from.buffer : AddBorder(from, border);
+    const int64_t columns = (from.width + 2 * border - window) / step + 1;
+    const Id sums = Temporary(columns);
+    const bool depthwise = dice_.Flip(0.4);
+    std::vector<Builder::IterSpec> iters{{"i", kRows}, {"j", columns}, {"p", window, IterKind::kReduction}};
+    if (!depthwise) iters.push_back({"c", kRows, IterKind::kReduction});
+    const IndexSum row = depthwise ? i_ : Builder::Iter(3), column = j_ * step + k_;
+    const Id weight = depthwise ? b_.Load(AddConstant({kRows, window}), {i_, k_})
+                                : b_.Load(AddConstant({kRows, kRows, window}), {i_, row, k_});
+    b_.Reduce(Name("convolution"), iters, Monoid::Kind::kSum, {sums, {i_, j_}},
+              b_.Mul(b_.Load(operand, {row, column}), weight));
+    AddRectified(sums, columns, from.most * factor);
+  }
+
+  Id AddBorder(const Value& from, int64_t border) {
+    const Id out = Temporary(from.width + 2 * border);
+    const IndexSum inside = j_ + IndexSum::Constant(-border);
+    b_.Compute(Name("pad"), {{"i", kRows}, {"j", from.width + 2 * border}}, {out, {i_, j_}},
+               b_.Within({{inside, from.width}}, b_.Load(from.buffer, {i_, inside}), b_.Float(kF32, 0)));
+    return out;
   }
 
   // A rectified value, scaled and shifted by constants for each column.
@@ -171,7 +194,7 @@ class Maker {
 
   // Weights that are computed from a constant alone, in one step or two.
   Id AddTransposed(int64_t rows, int64_t columns) {
-    const Id given = AddConstant(columns, rows);
+    const Id given = AddConstant({columns, rows});
     Id out = b_.Temporary(Name("wt"), kF32, {rows, columns});
     b_.Compute(Name("transpose"), {{"i", rows}, {"j", columns}}, {out, {i_, j_}}, b_.Load(given, {j_, i_}));
     if (dice_.Flip(0.5)) return out;
@@ -337,7 +360,7 @@ class Maker {
     const Value any = Any();
     const int64_t factor = kMostWeight * any.width, columns = dice_.Flip(0.5) ? 16 : Width();
     const Value from = Small(any, factor);
-    const Id weights = AddConstant(from.width, columns), out = Temporary(columns);
+    const Id weights = AddConstant({from.width, columns}), out = Temporary(columns);
     const bool backwards = dice_.Flip(0.3);
     Id state = kNone;
     for (int64_t step = 0; step < kRows; ++step) {

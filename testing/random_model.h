@@ -1,6 +1,6 @@
-// Random small models: several tasks, residual sums, scales and shifts, concatenations of each form, slices, products of
-// rows with the same weights, clips, masks of zeros, variances in f64, constants of the caller and with bytes, that tasks share or that are computed from others, several
-// results, and sometimes an assertion.
+// Random small models: several tasks, convolutions, residual sums, scales and shifts, concatenations of each form, slices,
+// products of rows with the same weights, clips, masks of zeros, variances in f64, constants of the caller and with bytes,
+// that tasks share or that are computed from others, several results, and sometimes an assertion.
 #pragma once
 
 #include <cstdint>

@@ -61,6 +61,7 @@ def main():
     parser.add_argument("--kiln", default=str(compare.ROOT / "build/release/kiln"))
     parser.add_argument("--db", help="records; without it all schedules are default ones")
     parser.add_argument("--inputs", help="as in `kiln build`; by default the file says which arguments are constants")
+    parser.add_argument("--without", help="policies, as in `kiln build`")
     parser.add_argument("--gain", type=float, default=1)
     parser.add_argument("--results", help="a file to append to")
     options = parser.parse_args()

@@ -121,10 +121,16 @@ def median_interval(values):
     return [values[min(max(k, 0), len(values) - 1)] for k in at]
 
 
+def choices(options):
+    """The options of `kiln build` and `kiln tune` that say how a model is read."""
+    given = {"--inputs": options.inputs, "--without": options.without}
+    return [word for name, value in given.items() if value for word in (name, value)]
+
+
 def built(options, mlir, folder, name="model"):
     """What `kiln build` says of the library NAME.so in the folder."""
     command = [options.kiln, "build", mlir, "--name", name, "-o", folder, "--json", "--db", options.db or f"{folder}/none.db"]
-    said = subprocess.run(command + (["--inputs", options.inputs] if options.inputs else []), capture_output=True, text=True)
+    said = subprocess.run(command + choices(options), capture_output=True, text=True)
     if said.returncode != 0:
         sys.exit(said.stderr)
     return json.loads(said.stdout)
@@ -220,6 +226,7 @@ def where():
 
 
 def record(options, line):
+    line |= {"without": options.without} if options.without else {}
     if options.results:
         with open(options.results, "a") as file:
             file.write(json.dumps(line) + "\n")
@@ -239,6 +246,7 @@ def add_options(parser):
     parser.add_argument("--twins", type=pathlib.Path, help="the folder of the peers' files")
     parser.add_argument("--kiln", default=str(ROOT / "build/release/kiln"))
     parser.add_argument("--inputs", help="as in `kiln build`; by default the file says which arguments are constants")
+    parser.add_argument("--without", help="policies, as in `kiln build`")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--cpu", type=int, default=max(os.sched_getaffinity(0)), help="the last core to use")
     parser.add_argument("--seconds", type=float, default=60, help="for the rounds of a model, of which there are at least 5")

@@ -24,7 +24,7 @@ def tune(options, mlir, budget, step, spent):
     folder = options.work / f"{mlir.stem}.{budget}"
     command = [options.kiln, "tune", mlir, "--time", budget - spent, "--trials", 100000000, "--seed", step, "--threads", options.threads,
                "--db", options.work / f"{mlir.stem}.db", "-o", folder, "--quiet", "--json"]
-    command += ["--inputs", options.inputs] if options.inputs else []
+    command += compare.choices(options)
     start, spans = time.monotonic(), options.work / f"{mlir.stem}.seconds"
     try:
         with open(options.work / f"{mlir.stem}.log", "a") as log:
@@ -43,7 +43,8 @@ def steps(options, mlir, lines):
     """Tunes and compares for each budget of which the results have no line."""
     before = 0
     for step, budget in enumerate(options.budgets):
-        mine = [line for line in lines if (line["model"], line.get("budget"), line["threads"]) == (mlir.stem, budget, options.threads)]
+        wanted = (mlir.stem, budget, options.threads, options.without)
+        mine = [line for line in lines if (line["model"], line.get("budget"), line["threads"], line.get("without")) == wanted]
         if not mine:
             print(f"{mlir.stem}: tuning for {budget - before} s", flush=True)
             library, report, seconds = tune(options, mlir, budget, step, before)

@@ -13,9 +13,9 @@
 #include "lang/graph/equal_blocks.h"
 #include "lang/graph/outline.h"
 #include "lang/graph/plain_expressions.h"
-#include "lang/graph/unit_dims.h"
 #include "lang/schedule/inline_block.h"
 #include "lang/schedule/rewrite.h"
+#include "lang/schedule/select_dims.h"
 
 namespace kiln {
 namespace {

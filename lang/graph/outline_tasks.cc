@@ -10,8 +10,8 @@
 #include "lang/analysis/dataflow.h"
 #include "lang/graph/merge_dims.h"
 #include "lang/graph/outline.h"
-#include "lang/graph/unit_dims.h"
 #include "lang/graph/views.h"
+#include "lang/schedule/select_dims.h"
 #include "lang/text/hash.h"
 
 namespace kiln {

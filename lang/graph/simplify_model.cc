@@ -1,5 +1,6 @@
 #include "lang/graph/simplify_model.h"
 
+#include "lang/graph/channels_last.h"
 #include "lang/graph/fold_affine.h"
 #include "lang/graph/fold_before.h"
 #include "lang/graph/join_rows.h"
@@ -23,6 +24,8 @@ ModelSimplifications SimplifyModel(Program& model, const Policies& policies) {
   InlineRepeatedConstants(model);
   if (policies.Has(Policy::kNarrowVariances)) done.narrowed = NarrowVariances(model);
   done.assumed = BringToOneForm(model, policies.Has(Policy::kAssumeNumbers));
+  if (policies.Has(Policy::kChannelsLast)) done.permuted = ChannelsLast(model);
+  if (done.permuted > 0) done.assumed += BringToOneForm(model, policies.Has(Policy::kAssumeNumbers));
   if (policies.Has(Policy::kFoldAffine)) {
     done.folded = FoldAffine(model);
     done.folded += FoldBefore(model);

@@ -5,8 +5,9 @@
 //   auto tasks = ExtractTasks(model->program, policies);
 //
 // It brings layers to one form (lang/graph/one_form.h; with the policy "assume-numbers" for all numbers, without it for
-// NaN and signs of zeros too). It takes variances in f32 (lang/graph/narrow_variances.h, policy "narrow-variances"). And
-// it moves work on constants to where it runs once, when the constants are prepared:
+// NaN and signs of zeros too). It takes variances in f32 (lang/graph/narrow_variances.h, policy "narrow-variances"). With
+// the policy "channels-last", channels become the last dimension of temporaries (lang/graph/channels_last.h). And it
+// moves work on constants to where it runs once, when the constants are prepared:
 // - blocks that only reshape or repeat a constant, as a broadcast does, are inlined where they are read
 // - scales and shifts are folded into weights (lang/graph/fold_affine.h, lang/graph/fold_before.h), with the policy
 //   "fold-affine"
@@ -27,8 +28,9 @@ struct ModelSimplifications {
   bool applied = false;  // false if the model was left alone
   int folded = 0;        // sums whose scale or shift was folded
   int narrowed = 0;      // variances that are taken in f32
-  int assumed = 0;  // expressions that give other results for NaN and zeros of another sign (assume-numbers)
-  int joined = 0;   // sums that were joined into others
+  int assumed = 0;   // expressions that give other results for NaN and zeros of another sign (assume-numbers)
+  int permuted = 0;  // temporaries that have channels last now, and did not before
+  int joined = 0;    // sums that were joined into others
 };
 
 // Safe from any thread.

@@ -75,6 +75,7 @@ constexpr PolicyRow kRows[] = {
      "0025"},
     {P::kNarrowVariances, "narrow-variances",
      "takes variances of f32 values in f32 where the file takes them in f64", "0025"},
+    {P::kChannelsLast, "channels-last", "puts the channels of a model's temporaries last", "0026", true},
 };
 
 std::string NameInLists(const PolicyRow& row) { return absl::StrCat(row.on_request ? "+" : "", row.name); }

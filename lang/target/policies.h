@@ -60,6 +60,7 @@ enum class Policy {
   kFoldAffine,
   kAssumeNumbers,
   kNarrowVariances,
+  kChannelsLast,
 };
 
 struct PolicyRow {

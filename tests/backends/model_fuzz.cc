@@ -1,10 +1,10 @@
 // kiln_model_fuzz [--models N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
 // Builds random small models as libraries and runs them beside the interpreter (testing/random_model.h). Three fifths of
-// those with constants of the caller are simplified first (lang/graph/simplify_model.h). A third of the models is not
-// scheduled. Tasks of another third get random steps of every primitive that the validator accepts, and
-// those of the rest a draw of the space for CPUs. Each library runs twice on one thread and twice on two, and must
-// write nothing beside its results, its weights and its arena. A quarter of them also runs with each array between
+// those with constants of the caller are simplified first (lang/graph/simplify_model.h), half of these with channels last.
+// A third of the models is not scheduled. Tasks of another third get random steps of every primitive that the validator
+// accepts, and those of the rest a draw of the space for CPUs. Each library runs twice on one thread and twice on two, and
+// must write nothing beside its results, its weights and its arena. A quarter of them also runs with each array between
 // guard pages (backends/model/check_memory.h). tests/support/forked_chunks.h has the command line.
 #include <cmath>
 #include <cstring>
@@ -40,7 +40,8 @@ constexpr const char* kClasses[] = {"several-tasks",  "several-results", "consta
                                     "prepare-calls",  "prepared-arrays", "workspaces",
                                     "threads",        "assertion-fails", "random-steps",
                                     "drawn-schedule", "arena",           "simplified",
-                                    "joined",         "views",           "slices"};
+                                    "joined",         "views",           "slices",
+                                    "channels-last"};
 
 BuilderPool& Builders() {  // of this process
   static auto* const pool = StartBuilders().release();
@@ -105,7 +106,10 @@ SeedResult RunSeed(uint64_t seed) {
   const auto kind = seed % 3;
   std::vector<std::string> tasks;
   Program model = RandomModel(seed);
-  const ModelSimplifications simplified = seed % 5 < 3 ? SimplifyModel(model) : ModelSimplifications();
+  Policies policies;
+  if (seed / 5 % 2 == 1) policies.Switch(Policy::kChannelsLast);
+  const ModelSimplifications simplified =
+      seed % 5 < 3 ? SimplifyModel(model, policies) : ModelSimplifications();
   const auto built = BuildModel(std::move(model), Builders(), [&](const Program& task) {
     Program scheduled = kind == 0 ? task : kind == 1 ? RandomSteps(task, dice) : DrawnSchedule(task, dice);
     tasks.push_back(ToString(scheduled));
@@ -145,6 +149,7 @@ SeedResult RunSeed(uint64_t seed) {
   result.of_class[10] = built->plan.arena_bytes > 0;
   result.of_class[11] = simplified.applied;
   result.of_class[12] = simplified.joined > 0;
+  result.of_class[15] = simplified.permuted > 0;
   for (const ModelView& view : built->plan.views) result.of_class[view.slice ? 14 : 13] = true;
   return result;
 }

@@ -76,6 +76,7 @@ const Example kExamples[] = {
     {Policy::kFoldAffine, kModel, "tests/inputs/models/torch_resnet18.mlir"},
     {Policy::kAssumeNumbers, kModel, "tests/inputs/models/onnx_mobilenet_v2.mlir"},
     {Policy::kNarrowVariances, kModel, "tests/inputs/ops/torch_layernorm.mlir"},
+    {Policy::kChannelsLast, kModel, "tests/inputs/models/onnx_dqn.mlir"},
 };
 
 const Program& Imported(const std::string& file) {

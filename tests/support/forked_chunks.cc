@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "fmt/format.h"
+#include "lang/base/check.h"
 #include "tests/support/summary.h"
 
 namespace kiln {
@@ -35,7 +36,9 @@ struct Options {
 
 class Runner {
  public:
-  Runner(const ForkedTest& test, const Options& options) : test_(test), options_(options) {}
+  Runner(const ForkedTest& test, const Options& options) : test_(test), options_(options) {
+    KILN_CHECK(test_.classes.size() <= kMaxClasses, "raise kMaxClasses");
+  }
 
   int Run() {
     for (const Json& chunk : ReadChunks(options_.files)) {

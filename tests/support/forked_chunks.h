@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-inline constexpr size_t kMaxClasses = 15;
+inline constexpr size_t kMaxClasses = 20;
 
 // The result of a seed: nothing to run, success, or an error message.
 struct SeedResult {

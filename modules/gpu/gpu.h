@@ -27,10 +27,10 @@ struct ThreadTiles {
   std::vector<std::optional<ThreadTile>> of_iters;  // by spatial iter; none for a loop of one iteration
 };
 
-// Cuts the loops of an unscheduled reduction into tiles whose threads, accumulators and, with `copies` copies
-// of a slice of the operands, shared memory a block of the target has. Orders them: block, step, thread, the
-// loops of a slice, the elements of a thread (unrolled).
-ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies);
+// Cuts the loops of an unscheduled reduction into tiles for which a block of the target has threads, a thread has registers
+// for its sums and the elements that it multiplies at a time, and there is shared memory for `copies` copies of a slice of
+// the operands. Orders the loops: block, step, thread, those of a slice, the elements of a thread (unrolled).
+ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies);
 
 // Fuses the loops of the blocks of a launch to one: groups of up to 16 rows of tiles, column by column.
 Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);

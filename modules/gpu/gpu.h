@@ -35,6 +35,10 @@ ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies);
 // Fuses the loops of the blocks of a launch to one: groups of up to 16 rows of tiles, column by column.
 Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
 
+// True if each operand can be staged by a block that copies it, maybe with zeros beyond bounds: such copies may be
+// asynchronous.
+bool MovesPlainly(Schedule& s, Block block);
+
 // Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block.
 // That is the block that makes the operand if it only copies or pads and nothing else reads it, else a new one.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);

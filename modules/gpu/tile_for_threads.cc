@@ -9,8 +9,10 @@
 // Elementwise consumers and crops of the result are computed where a thread stores its sums.
 //
 // Applies to: unscheduled reductions whose tiles reuse what they load. Structure:
-//   operands = shared, double (two copies of a slice: one is read while the next one comes) or direct
-//   split-k  = no, or yes: partial sums of up to 16 chunks, if large tiles make too few blocks for the GPU
+//   operands  = shared, pipeline (slices come while others are read) or direct
+//   transport = of a pipeline: async (copies that threads wait for, 2 to 4 slices) or sync (loads and stores, 2 slices). If
+//               an operand is not only copied, it is sync.
+//   split-k   = no, or yes: partial sums of up to 16 chunks, if large tiles make too few blocks for the GPU
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/gpu/gpu.h"
@@ -30,6 +32,31 @@ bool LacksBlocks(Schedule& s, Block block) {
   const std::vector<Loop> loops = s.GetLoops(block);
   for (size_t i = 0; i < loops.size(); ++i) (reduces[i] ? reduction : spatial) *= s.ExtentOf(loops[i]);
   return spatial / kLargeTile < 2 * s.target().gpu->sms && reduction >= kLongReduction;
+}
+
+// How slices of the operands come to the threads.
+struct Slices {
+  bool staged = true;          // in shared memory
+  Factor copies = 1;           // of each slice
+  std::string transport = "";  // of a pipeline; "": there is none
+};
+
+Slices ChooseSlices(Schedule& s, Block block) {
+  const int way = s.Choose("operands", {"shared", "pipeline", "direct"});
+  if (way != 1) return {.staged = way == 0};
+  if (!MovesPlainly(s, block) || s.Choose("transport", {"async", "sync"}) == 1)
+    return {.copies = 2, .transport = "sync"};
+  return {.copies = s.SampleCategorical({2, 3, 4}, {}, "depth"), .transport = "async"};
+}
+
+// Lets all threads copy a slice; each of them moves up to as many bytes at once as the GPU can.
+void Fetch(Schedule& s, Block copy) {
+  if (!s.ok()) return;
+  const Program& p = s.program();
+  const int64_t bytes = SizeOf(p.buffers[WrittenBuffers(p, s.node(copy))[0]].dtype);
+  std::vector<int64_t> elements;
+  for (int64_t n = 1; n * bytes <= s.target().vector_bytes; n *= 2) elements.push_back(n);
+  s.CooperativeFetch(copy, s.SampleCategorical(elements, {}, "fetch"));
 }
 
 // Gives the threads their parts of the block that combines their sums.
@@ -60,11 +87,11 @@ void TileForThreads(Schedule& s, Block block) {
   if (!s.ok() || s.target().gpu == nullptr || s.Skip(CheckReduces(s.program(), s.node(block))) ||
       s.Skip(CheckReuses(s.program(), s.node(block))))
     return;
-  const int way = s.Choose("operands", {"shared", "double", "direct"});
+  const Slices slices = ChooseSlices(s, block);
   if (LacksBlocks(s, block) && s.Choose("split-k", {"no", "yes"}) == 1) SplitReduction(s, block, kChunks);
-  const ThreadTiles tiles = SampleThreadTiles(s, block, way == 1 ? 2 : 1);
+  const ThreadTiles tiles = SampleThreadTiles(s, block, slices.copies);
   std::vector<Block> copies;
-  const int operands = way == 2 || !s.ok() ? 0 : std::ssize(ReadBuffers(s.program(), s.node(block)));
+  const int operands = slices.staged && s.ok() ? std::ssize(ReadBuffers(s.program(), s.node(block))) : 0;
   for (int operand = 0; operand < operands; ++operand)
     copies.push_back(StageOperand(s, block, operand, tiles.step));
   const Block combine = s.AccumulateAt(block, tiles.block, "register");
@@ -72,8 +99,9 @@ void TileForThreads(Schedule& s, Block block) {
   BindCombine(s, combine, tiles);
   s.Bind(tiles.block, LoopKind::kBlockX);
   s.Bind(tiles.thread, LoopKind::kThreadX);
-  for (const Block copy : copies) s.CooperativeFetch(copy, s.SampleCategorical({1, 2, 4}, {}, "fetch"));
-  if (way == 1) s.Pipeline(tiles.step, {.depths = {2}});
+  for (const Block copy : copies) Fetch(s, copy);
+  if (!slices.transport.empty())
+    s.Pipeline(tiles.step, {.depths = {slices.copies}, .transport = slices.transport});
 }
 
 KILN_MODULE("tile-for-threads", TileForThreads);

@@ -58,10 +58,10 @@ void ExpectSketchesRun(const Program& original, size_t sketches) {
   EXPECT_LE(refused, 3);  // of 36 or more
 }
 
-TEST(CudaSpace, RunsProducts) { ExpectSketchesRun(Matmul(8, 12, 6), 3); }
+TEST(CudaSpace, RunsProducts) { ExpectSketchesRun(Matmul(8, 12, 6), 4); }
 
 TEST(CudaSpace, RunsConvolutions) {
-  ExpectSketchesRun(Convolution({.size = 4, .channels = 2, .results = 4, .stride = 2}), 3);
+  ExpectSketchesRun(Convolution({.size = 4, .channels = 2, .results = 4, .stride = 2}), 4);
 }
 
 TEST(CudaSpace, RunsSoftmax) { ExpectSketchesRun(Softmax(3, 12), 3); }

@@ -36,6 +36,8 @@ TEST(CudaSpace, RunsProducts) {
   ExpectSketchesRun(Matmul(32, 48, 64), "h100", 3);
 }
 
+TEST(CudaSpace, RunsPaddedProducts) { ExpectSketchesRun(Matmul(49, 24, 33), "h100", 2); }
+
 TEST(CudaSpace, RunsConvolutions) {
   ExpectSketchesRun(Convolution({.size = 4, .channels = 8, .results = 8, .stride = 2}), "a100", 2);
 }

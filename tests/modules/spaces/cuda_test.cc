@@ -60,6 +60,8 @@ void ExpectSketchesRun(const Program& original, size_t sketches) {
 
 TEST(CudaSpace, RunsProducts) { ExpectSketchesRun(Matmul(8, 12, 6), 4); }
 
+TEST(CudaSpace, RunsPaddedProducts) { ExpectSketchesRun(Matmul(11, 12, 6), 8); }
+
 TEST(CudaSpace, RunsConvolutions) {
   ExpectSketchesRun(Convolution({.size = 4, .channels = 2, .results = 4, .stride = 2}), 4);
 }

@@ -25,6 +25,7 @@ struct ThreadTiles {
   Loop step;                                        // serial: slices of the reduction
   Loop thread;                                      // on thread-x
   std::vector<std::optional<ThreadTile>> of_iters;  // by spatial iter; none for a loop of one iteration
+  std::vector<Loop> slices;                         // by loop: what one step sums, of a reduction loop
 };
 
 // Cuts the loops of an unscheduled reduction into tiles for which a block of the target has threads, a thread has registers
@@ -42,6 +43,14 @@ bool MovesPlainly(Schedule& s, Block block);
 // Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block.
 // That is the block that makes the operand if it only copies or pads and nothing else reads it, else a new one.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);
+
+// By operand of an unscheduled block: the position of the reduction loop along which alone it reads neighbours; -1: none.
+std::vector<int> LoopsAlongRows(const Program& program, Id block);
+
+// Draws how the tile that `copy` writes to shared memory lies there: in panels of columns. One panel is row-major; panels
+// of one column are column-major. Threads that read the same column of different rows then use different banks. `slice` is
+// the loop along a row.
+void LayOutTile(Schedule& s, Block copy, Loop slice);
 
 // Lets a block that combines accumulators store what its elementwise consumers compute, in their place.
 void FoldConsumers(Schedule& s, Block combine);

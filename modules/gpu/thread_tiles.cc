@@ -152,6 +152,7 @@ ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies) {
   const std::vector<size_t> of_iters = SpatialLoops(p, s.node(block));
   ThreadTiles tiles;
   tiles.of_iters.resize(of_iters.size());
+  tiles.slices.resize(loops.size());
   Sampler sampler(s, block, copies);
   std::vector<Loop> blocks, steps, threads, slice, apart, elements;
   const auto fixed = [&](Loop loop) { return p.loop(s.node(loop)).tainted || s.ExtentOf(loop) == 1; };
@@ -175,6 +176,7 @@ ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies) {
     const std::vector<Loop> parts = sampler.Reduction(loops[i], i);
     steps.insert(steps.begin(), parts[0]);
     slice.insert(slice.begin(), parts[1]);
+    tiles.slices[i] = parts[1];
   }
   std::vector<Loop> order;
   for (const auto* level : {&blocks, &steps, &threads, &slice, &apart, &elements})

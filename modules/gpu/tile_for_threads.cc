@@ -6,7 +6,8 @@
 //   block-x b: { pipelined s: { A.s = A; B.s = B; thread-x t: for k: unrolled i, j: acc[i, j] sum= A.s * B.s }
 //                thread-x t: unrolled i, j: C = acc }
 //
-// Elementwise consumers and crops of the result are computed where a thread stores its sums.
+// Elementwise consumers and crops of the result are computed where a thread stores its sums. If the rows of an operand lie
+// along a reduction, its slices lie in panels of columns, so that threads of different rows may use different banks.
 //
 // Applies to: unscheduled reductions whose tiles reuse what they load. Structure:
 //   operands  = shared, pipeline (slices come while others are read) or direct
@@ -88,7 +89,11 @@ void TileForThreads(Schedule& s, Block block) {
       s.Skip(CheckReuses(s.program(), s.node(block))))
     return;
   const Slices slices = ChooseSlices(s, block);
-  if (LacksBlocks(s, block) && s.Choose("split-k", {"no", "yes"}) == 1) SplitReduction(s, block, kChunks);
+  std::vector<int> along_rows = LoopsAlongRows(s.program(), s.node(block));
+  if (LacksBlocks(s, block) && s.Choose("split-k", {"no", "yes"}) == 1) {
+    SplitReduction(s, block, kChunks);
+    for (int& loop : along_rows) loop += loop >= 0 ? 1 : 0;  // the loop of the chunks comes first
+  }
   const ThreadTiles tiles = SampleThreadTiles(s, block, slices.copies);
   std::vector<Block> copies;
   const int operands = slices.staged && s.ok() ? std::ssize(ReadBuffers(s.program(), s.node(block))) : 0;
@@ -99,7 +104,11 @@ void TileForThreads(Schedule& s, Block block) {
   BindCombine(s, combine, tiles);
   s.Bind(tiles.block, LoopKind::kBlockX);
   s.Bind(tiles.thread, LoopKind::kThreadX);
-  for (const Block copy : copies) Fetch(s, copy);
+  for (size_t operand = 0; operand < copies.size(); ++operand) {
+    const int along = along_rows[operand];
+    if (along >= 0) LayOutTile(s, copies[operand], tiles.slices[along]);
+    Fetch(s, copies[operand]);
+  }
   if (!slices.transport.empty())
     s.Pipeline(tiles.step, {.depths = {slices.copies}, .transport = slices.transport});
 }

@@ -17,9 +17,9 @@ namespace kiln {
 namespace {
 
 // Every sketch, with one draw, computes what the program computes.
-void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed) {
+void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed, const char* space = "cuda") {
   const Target target = NamedTarget(gpu).value();
-  const auto sketches = Enumerate(*ParseSpace("cuda"), original, target);
+  const auto sketches = Enumerate(*ParseSpace(space), original, target);
   ASSERT_TRUE(sketches.ok()) << sketches.status();
   for (const Sketch& sketch : sketches->sketches) {
     RandomDice dice(Engine{seed});
@@ -36,7 +36,9 @@ TEST(CudaSpace, RunsProducts) {
   ExpectSketchesRun(Matmul(32, 48, 64), "h100", 3);
 }
 
-TEST(CudaSpace, RunsPaddedProducts) { ExpectSketchesRun(Matmul(49, 24, 33), "h100", 2); }
+TEST(CudaSpace, RunsPaddedProducts) {
+  ExpectSketchesRun(Matmul(49, 24, 33), "h100", 2, "pin site=pad to=1 | cuda");
+}
 
 TEST(CudaSpace, RunsConvolutions) {
   ExpectSketchesRun(Convolution({.size = 4, .channels = 8, .results = 8, .stride = 2}), "a100", 2);

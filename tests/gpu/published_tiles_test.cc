@@ -44,6 +44,7 @@ struct Slices {
   std::string transport = "sync";
   int64_t depth = 2;
 
+  Decision Columns() const { return {length, 1}; }  // the left operand lies column by column
   std::vector<std::pair<std::string, std::string>> Choices() const {
     if (transport.empty()) return {{"operands", "shared"}};
     return {{"operands", "pipeline"}, {"transport", transport}};
@@ -60,6 +61,7 @@ Published Product(const char* name, const Size& size, const Slices& slices, cons
                      {"matmul/S1", columns.Of(size.blocks)},
                      {"matmul/R2", {size.steps, slices.length}}}};
   if (slices.transport == "async") product.decisions.push_back({"matmul/depth", {slices.depth}});
+  if (!slices.transport.empty()) product.decisions.push_back({"matmul/panel", slices.Columns()});
   return product;
 }
 
@@ -75,6 +77,7 @@ Published SplitProduct(const char* name, const Size& size, const Part& part, int
                      {"matmul/S2", part.Of(size.blocks)},
                      {"matmul/R3", {size.steps, slices.length}}}};
   product.choices.push_back({"split-k", "yes"});
+  product.decisions.push_back({"matmul/panel", slices.Columns()});
   return product;
 }
 

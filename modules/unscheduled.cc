@@ -1,17 +1,29 @@
 #include "modules/unscheduled.h"
 
+#include <set>
+
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/access.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
+#include "lang/patterns/contraction.h"
 
 namespace kiln {
 namespace {
 
 absl::Status No(const Program& p, Id node, absl::string_view why) {
   return absl::FailedPreconditionError(absl::StrCat(Describe(p, node), " ", why));
+}
+
+bool AreDistinctIters(const Indices& indices) {
+  std::set<int32_t> iters;
+  return absl::c_all_of(indices, [&](const IndexSum& index) {
+    return index.splits.size() == 1 && index == IndexSum::Of(index.splits.front().source) &&
+           iters.insert(index.splits.front().source.id).second;
+  });
 }
 
 }  // namespace
@@ -53,6 +65,16 @@ absl::Status CheckReduces(const Program& p, Id block) {
   if (p.block(block).monoid == kNone) return No(p, block, "is not a reduction");
   if (p.block(block).accumulates) return No(p, block, "is initialized by another block");
   return CheckUnscheduled(p, block);
+}
+
+absl::Status CheckReadsAtIters(const Program& p, Id block) {
+  if (absl::Status status = CheckUnscheduled(p, block); !status.ok()) return status;
+  const absl::StatusOr<Contraction> contraction = AsContraction(p, block);
+  if (!contraction.ok()) return contraction.status();
+  const bool reads =
+      LoadOfFactor(p, contraction->a) == contraction->a && LoadOfFactor(p, contraction->b) == contraction->b;
+  if (reads && absl::c_all_of(ReadIndices(p, block), AreDistinctIters)) return absl::OkStatus();
+  return No(p, block, "reads at more than its iters, as a convolution does");
 }
 
 bool IsContiguousReduction(const Program& p, Id block) {

@@ -21,6 +21,9 @@ absl::Status CheckReuses(const Program& program, Id block);
 // OK if the block is an unscheduled reduction that initializes its own result, as rfactor requires.
 absl::Status CheckReduces(const Program& program, Id block);
 
+// OK if the block is an unscheduled contraction of two reads at distinct iters, as pad-einsum requires.
+absl::Status CheckReadsAtIters(const Program& program, Id block);
+
 // True if the block reduces along its innermost loop and reuses nothing, so that no tiling vectorizes it.
 // False for blocks that combine accumulators, since their loops depend on sampled tiles, and for sums of one term,
 // since such a block may move to a sampled place.

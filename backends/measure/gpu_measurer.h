@@ -30,6 +30,7 @@ class GpuMeasurer final : public GpuMachine {
 
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
+  bool RacesCheck() const override { return true; }  // with other inputs, several times
   MeasurerSeconds Spent() const override { return {.build = built_, .run = spent_ - built_}; }
   void Interrupt() override;
 

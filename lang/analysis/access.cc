@@ -73,6 +73,15 @@ bool ReadsAtIters(const Program& p, Id block, bool offsets) {
   });
 }
 
+Id CopiedLoad(const Program& p, Id block) {
+  const BlockNode& b = p.block(block);
+  if (b.monoid != kNone || b.dests.count != 1) return kNone;
+  const Id value = p.List(b.values)[0];
+  if (p.exprs[value].op != Op::kWithin) return p.exprs[value].op == Op::kLoad ? value : kNone;
+  const auto [marks, inside, otherwise] = p.exprs[value].AsWithin();
+  return p.exprs[inside].op == Op::kLoad && p.exprs[otherwise].IsConstant(0) ? inside : kNone;
+}
+
 bool AccessPattern::DependsOn(int loop) const {
   return std::any_of(loops.begin(), loops.end(), [&](const std::set<int>& of) { return of.contains(loop); });
 }

@@ -28,6 +28,10 @@ std::vector<Id> LoopsAlong(const Bindings& bindings, const IndexSum& index);
 // True if every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.
 bool ReadsAtIters(const Program& program, Id block, bool offsets);
 
+// The load that a block copies if it does nothing else: its value is the load, or the load within bounds and zero elsewhere.
+// kNone if it does more.
+Id CopiedLoad(const Program& program, Id block);
+
 // How a block reads one operand. Loops are positions in LoopsAround(block).
 struct AccessPattern {
   std::vector<std::set<int>> loops;  // by dimension: the loops that its index depends on

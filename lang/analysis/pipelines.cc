@@ -3,6 +3,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/access.h"
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/guards.h"
@@ -283,24 +284,12 @@ class PipelineCheck {
     return ring.transport == Transport::kSync ? absl::OkStatus() : CheckTransport(c, ring.transport);
   }
 
-  // The load that a plain copy stores: its value is the load, or the load within bounds and zero elsewhere.
-  // kNone if the value is another one.
-  Id CopiedLoad(Id value) const {
-    const Expr& e = p_.exprs[value];
-    if (e.op == Op::kLoad) return value;
-    if (e.op != Op::kWithin) return kNone;
-    const Expr& otherwise = p_.exprs[e.Operands()[1]];
-    const bool zero = otherwise.IsConstant(0);
-    return zero && p_.exprs[e.Operands()[0]].op == Op::kLoad ? e.Operands()[0] : kNone;
-  }
-
   absl::Status CheckTransport(const CarriedBuffer& c, Transport transport) const {
     const Id writer = Writers(p_, c.buffer)[0];
     const BlockNode& b = p_.block(writer);
-    const Id value = p_.List(b.values)[0], load = CopiedLoad(value);
+    const Id value = p_.List(b.values)[0], load = CopiedLoad(p_, writer);
     const std::string what = absl::StrCat(Name(c.buffer), " cannot travel ", ToString(transport), ": ");
-    if (b.monoid != kNone || b.dests.count != 1 || load == kNone)
-      return No(absl::StrCat(what, Describe(p_, writer), " is not a plain copy"));
+    if (load == kNone) return No(absl::StrCat(what, Describe(p_, writer), " is not a plain copy"));
     if (transport != Transport::kBulk) return absl::OkStatus();
     const auto box = [&](Range index) {
       return absl::c_all_of(p_.List(index), [&](Id mark) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
@@ -37,6 +38,17 @@ std::optional<LoopKind> FreeAxis(const Nest& nest) {
   return std::nullopt;
 }
 
+// True if iterations of the loop only store again what others store to memory of all threads: on an axis they would race.
+bool Repeats(const Program& p, Id loop) {
+  if (p.loop(loop).extent.UpperBound() == 1) return false;
+  return absl::c_any_of(BlocksOf(p, loop), [&](Id block) {
+    const LoopUse use = UseOf(p, block, loop);
+    return !use.spatial && !use.reduction && absl::c_any_of(WrittenBuffers(p, block), [&](Id buffer) {
+      return p.buffers[buffer].scope.owner == Owner::kGrid;
+    });
+  });
+}
+
 Nest Look(const Program& p, Id node) {
   Nest nest;
   std::vector<Id> all = LoopsBelow(p, node);
@@ -54,7 +66,7 @@ Nest Look(const Program& p, Id node) {
   }
   for (Id at = node; p.IsLoop(at); at = p.nodes[at].first) {
     const LoopKind kind = p.loop(at).kind;
-    if (kind == LoopKind::kSerial && p.loop(at).extent.constant() &&
+    if (kind == LoopKind::kSerial && p.loop(at).extent.constant() && !Repeats(p, at) &&
         (CheckDataParallel(p, at).ok() || KILN_DEFECT("bind-rest.unchecked"))) {
       nest.outer.push_back(at);
     } else if (!IsBlockAxis(kind) || !nest.outer.empty()) {
@@ -141,7 +153,7 @@ const Primitive kBindRest{
         "unless the nest has threads already, and to the first of block-x, block-y and block-z that the "
         "nest does not have. It uses up to `threads` threads and, with the blocks that the nest has, up to "
         "`blocks` blocks, which share the remaining iterations. If the nest reduces, the numbers divide the "
-        "iterations.\n"
+        "iterations. A loop that only repeats stores is not bound.\n"
         "for i in 0..I: for j in 0..J: S(i, j)\n->\n"
         "block-x b: thread-x t in 0..T: S(f / J, f % J)    where f = b*T + t\n"
         "A nest stays unchanged if the binding would not apply.",

@@ -25,19 +25,32 @@ struct ThreadTiles {
   Loop step;                                        // serial: slices of the reduction
   Loop thread;                                      // on thread-x
   std::vector<std::optional<ThreadTile>> of_iters;  // by spatial iter; none for a loop of one iteration
+  std::vector<Loop> slices;                         // by loop: what one step sums, of a reduction loop
 };
 
-// Cuts the loops of an unscheduled reduction into tiles whose threads, accumulators and, with `copies` copies
-// of a slice of the operands, shared memory a block of the target has. Orders them: block, step, thread, the
-// loops of a slice, the elements of a thread (unrolled).
-ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies);
+// Cuts the loops of an unscheduled reduction into tiles for which a block of the target has threads, a thread has registers
+// for its sums and the elements that it multiplies at a time, and there is shared memory for `copies` copies of a slice of
+// the operands. Orders the loops: block, step, thread, those of a slice, the elements of a thread (unrolled).
+ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies);
 
 // Fuses the loops of the blocks of a launch to one: groups of up to 16 rows of tiles, column by column.
 Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
 
+// True if each operand can be staged by a block that copies it, maybe with zeros beyond bounds: such copies may be
+// asynchronous.
+bool MovesPlainly(Schedule& s, Block block);
+
 // Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block.
 // That is the block that makes the operand if it only copies or pads and nothing else reads it, else a new one.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);
+
+// By operand of an unscheduled block: the position of the reduction loop along which alone it reads neighbours; -1: none.
+std::vector<int> LoopsAlongRows(const Program& program, Id block);
+
+// Draws how the tile that `copy` writes to shared memory lies there: in panels of columns. One panel is row-major; panels
+// of one column are column-major. Threads that read the same column of different rows then use different banks. `slice` is
+// the loop along a row.
+void LayOutTile(Schedule& s, Block copy, Loop slice);
 
 // Lets a block that combines accumulators store what its elementwise consumers compute, in their place.
 void FoldConsumers(Schedule& s, Block combine);

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "absl/algorithm/container.h"
 #include "lang/analysis/access.h"
 #include "lang/analysis/cost.h"
@@ -23,31 +21,42 @@ bool WritesAtIters(const Program& p, Id block) {
   });
 }
 
-// True if the block makes the buffer by copying, for this reader alone.
-bool OnlyCopies(const Program& p, Id producer, Id reader, Id buffer, const Target& target) {
-  return p.buffers[buffer].role == Role::kTemporary && p.block(producer).monoid == kNone &&
-         Writers(p, buffer).size() == 1 && WrittenBuffers(p, producer).size() == 1 &&
-         Consumers(p, producer) == std::vector<Id>{reader} && CheckUnscheduled(p, producer).ok() &&
-         Gathers(p, producer).empty() && WritesAtIters(p, producer) &&
-         Instructions(p, producer, target.costs) <= kCopies;
+// The block that makes the buffer by copying, for this reader alone; kNone if there is none.
+Id CopierOf(const Program& p, Id reader, Id buffer, const Target& target) {
+  for (const Id producer : Producers(p, reader)) {
+    if (!Writes(p, producer, buffer)) continue;
+    const bool only_copies = p.buffers[buffer].role == Role::kTemporary &&
+                             p.block(producer).monoid == kNone && Writers(p, buffer).size() == 1 &&
+                             WrittenBuffers(p, producer).size() == 1 &&
+                             Consumers(p, producer) == std::vector<Id>{reader} &&
+                             CheckUnscheduled(p, producer).ok() && Gathers(p, producer).empty() &&
+                             WritesAtIters(p, producer) && Instructions(p, producer, target.costs) <= kCopies;
+    return only_copies ? producer : kNone;
+  }
+  return kNone;
 }
 
 }  // namespace
 
+bool MovesPlainly(Schedule& s, Block block) {
+  const Program& p = s.program();
+  return absl::c_all_of(ReadBuffers(p, s.node(block)), [&](Id buffer) {
+    const Id copier = CopierOf(p, s.node(block), buffer, s.target());
+    return copier == kNone || CopiedLoad(p, copier) != kNone;
+  });
+}
+
 Block StageOperand(Schedule& s, Block block, int operand, Loop step) {
   if (!s.ok()) return {};
   const Program& p = s.program();
-  const Id node = s.node(block), buffer = ReadBuffers(p, node)[operand];
-  const std::vector<Id> producers = Producers(p, node);
-  const auto made = std::find_if(producers.begin(), producers.end(),
-                                 [&](Id producer) { return Writes(p, producer, buffer); });
-  if (made == producers.end() || !OnlyCopies(p, *made, node, buffer, s.target()) ||
-      !CheckComputeAt(p, *made, s.node(step)).ok()) {
+  const Id node = s.node(block), copier = CopierOf(p, node, ReadBuffers(p, node)[operand], s.target());
+  if (copier == kNone || !CheckComputeAt(p, copier, s.node(step)).ok()) {
     const Block copy = s.CacheRead(block, operand, "shared");
     s.ComputeAt(copy, step);
     return copy;
   }
-  const Block copy = s.GetProducers(block)[made - producers.begin()];
+  const std::vector<Id> producers = Producers(p, node);
+  const Block copy = s.GetProducers(block)[absl::c_find(producers, copier) - producers.begin()];
   s.ComputeAt(copy, step);
   s.SetScope(copy, "shared");
   return copy;

@@ -6,6 +6,7 @@
 #include "lang/analysis/cost.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/gpu/gpu.h"
+#include "modules/gpu/operand_strides.h"
 
 namespace kiln {
 namespace {
@@ -13,81 +14,52 @@ namespace {
 constexpr int64_t kApart = 4;          // largest number of parts of a thread that lie apart
 constexpr int64_t kSlice = 64;         // longest slice of a reduction
 constexpr int64_t kOtherBytes = 2048;  // of shared memory: alignment, sums that threads exchange
+constexpr int64_t kRegisterBytes = 4;
+constexpr int64_t kOwn = 16;  // registers of a thread for addresses, counters and what is computed
 
-// How an operand moves along the loops around a block.
-struct Operand {
-  std::vector<int64_t>
-      strides;        // by loop: a range of n iterations reads at most n * stride as much; 0: as much
-  int64_t bytes = 4;  // of an element
-};
-
-std::vector<Operand> OperandsOf(const Program& p, Id block) {
-  const std::vector<Id> around = LoopsAround(p, block), loads = Loads(p, block);
-  const std::vector<Indices> reads = ReadIndices(p, block);
-  const Bindings bindings = ResolveBindings(p, block);
-  std::vector<Operand> operands;
-  for (const Id buffer : ReadBuffers(p, block)) {
-    Operand operand{std::vector<int64_t>(around.size(), 0), SizeOf(p.buffers[buffer].dtype)};
-    const std::vector<Id> own = LoadsOf(p, block, buffer);
-    for (size_t r = 0; r < loads.size(); ++r) {
-      if (std::find(own.begin(), own.end(), loads[r]) == own.end()) continue;
-      for (const IndexSum& index : reads[r]) {
-        for (const IndexSplit& split : index.splits) {
-          for (const Id loop : LoopsAlong(bindings, IndexSum{0, {split}})) {
-            int64_t& stride = operand.strides[std::find(around.begin(), around.end(), loop) - around.begin()];
-            stride = std::max<int64_t>(stride, 1) * std::max<int64_t>(1, std::abs(split.scale));
-          }
-        }
-      }
-    }
-    operands.push_back(std::move(operand));
-  }
-  return operands;
-}
+// The registers that a value takes.
+int64_t WordsOf(int64_t bytes) { return std::max<int64_t>(1, bytes / kRegisterBytes); }
 
 // Draws tiles, innermost loop first. Keeps what is left of each resource.
 class Sampler {
  public:
-  Sampler(Schedule& s, Block block, int64_t copies)
-      : s_(s), block_(block), copies_(copies), operands_(OperandsOf(s.program(), s.node(block))) {
-    const Program& p = s.program();
+  Sampler(Schedule& s, Block block, Factor copies)
+      : s_(s), operands_(StridesOfOperands(s.program(), s.node(block))) {
     const Gpu& gpu = *s.target().gpu;
-    const int64_t words =
-        std::max<int64_t>(4, SizeOf(p.buffers[WrittenBuffers(p, s.node(block))[0]].dtype)) / 4;
-    int64_t code = 1;  // instructions for each sum, where its consumers are folded into the store
-    for (const Id consumer : Consumers(p, s.node(block)))
-      code = std::max(code, Instructions(p, consumer, s.target().costs));
-    const int64_t sums = std::min(gpu.accumulators / words, s.target().max_unrolled / code);
     const Value most = s.SampleCategoricalUpTo(gpu.threads_per_block, {64, 128, 256, 512, 1024}, "threads");
     threads_ = most;
-    sums_ = s.Minimum({sums, s.Divide(gpu.registers_per_sm / 2 / words, most)});
-    for (const Operand& operand : operands_) {
-      room_.push_back(SharedBytes() / (operand.bytes * static_cast<int64_t>(operands_.size())));
+    DivideRegisters(block, most);
+    shared_ = Quotient(gpu.shared_per_block - kOtherBytes, copies);
+    for (const OperandStrides& operand : operands_) {
+      room_.push_back(Quotient(shared_, operand.bytes * std::ssize(operands_)));
       needs_.push_back({operand.bytes});
     }
   }
 
   // Returns the parts of a spatial loop: of the blocks, apart, threads, elements.
   std::vector<Loop> Spatial(Loop loop, size_t position, ThreadTile& tile) {
-    std::vector<Factor> rooms;
+    std::vector<Factor> rooms, registers{sums_};
     for (size_t o = 0; o < operands_.size(); ++o) {
       const int64_t stride = operands_[o].strides[position];
-      if (stride > 0) rooms.push_back(stride > 1 ? Factor(s_.Divide(room_[o], stride)) : room_[o]);
+      if (stride == 0) continue;
+      rooms.push_back(Quotient(room_[o], stride));
+      registers.push_back(registers_[o]);
     }
     Schedule::TileOptions options{
-        .parts = 4, .innermost = 0, .most = {0, sums_}, .each = {0, threads_, apart_}};
-    if (!rooms.empty()) options.most.push_back(rooms.size() > 1 ? Factor(s_.Minimum(rooms)) : rooms[0]);
+        .parts = 4, .innermost = 0, .most = {0, Least(registers)}, .each = {0, threads_, apart_}};
+    if (!rooms.empty()) options.most.push_back(Least(rooms));
     const Value drawn = s_.SamplePerfectTile(loop, options, absl::StrCat("S", position));
     tile = {s_.Part(drawn, 2), s_.Part(drawn, 1), s_.Part(drawn, 3)};
     threads_ = s_.Divide(threads_, tile.threads);
     apart_ = s_.Divide(apart_, tile.apart);
-    sums_ = s_.Divide(sums_, s_.Multiply({tile.apart, tile.elements}));
-    const Value whole = s_.Multiply({tile.apart, tile.threads, tile.elements});
+    const Value own = s_.Multiply({tile.apart, tile.elements}), whole = s_.Multiply({own, tile.threads});
+    sums_ = s_.Divide(sums_, own);
     for (size_t o = 0; o < operands_.size(); ++o) {
       const int64_t stride = operands_[o].strides[position];
       if (stride == 0) continue;
       const Value more = stride > 1 ? s_.Multiply({whole, stride}) : whole;
       room_[o] = s_.Divide(room_[o], more);
+      registers_[o] = s_.Divide(registers_[o], own);
       needs_[o].emplace_back(more);
     }
     return s_.Split(loop, {kAuto, tile.apart, tile.threads, tile.elements});
@@ -98,10 +70,10 @@ class Sampler {
     if (!slice_.has_value()) {
       std::vector<Factor> bytes;
       for (const auto& needs : needs_) bytes.emplace_back(s_.Multiply(needs));
-      slice_ = s_.Minimum({kSlice, s_.Divide(SharedBytes(), s_.Add(bytes))});
+      slice_ = s_.Minimum({kSlice, s_.Divide(shared_, s_.Add(bytes))});
     }
     int64_t stride = 1;
-    for (const Operand& operand : operands_) stride = std::max(stride, operand.strides[position]);
+    for (const OperandStrides& operand : operands_) stride = std::max(stride, operand.strides[position]);
     const Value most = stride > 1 ? s_.Divide(*slice_, stride) : *slice_;
     const Value drawn =
         s_.SamplePerfectTile(loop, {.parts = 2, .innermost = 0, .most = {most}}, absl::StrCat("R", position));
@@ -110,14 +82,43 @@ class Sampler {
   }
 
  private:
-  int64_t SharedBytes() const { return (s_.target().gpu->shared_per_block - kOtherBytes) / copies_; }
+  // Sums may take half of the registers of a thread. The elements of operands that an iteration multiplies share the
+  // other half, less what all code needs.
+  void DivideRegisters(Block block, Value threads) {
+    const Program& p = s_.program();
+    const Gpu& gpu = *s_.target().gpu;
+    int64_t code = 1;  // instructions for each sum, where its consumers are folded into the store
+    for (const Id consumer : Consumers(p, s_.node(block)))
+      code = std::max(code, Instructions(p, consumer, s_.target().costs));
+    const int64_t words = WordsOf(SizeOf(p.buffers[WrittenBuffers(p, s_.node(block))[0]].dtype));
+    const Value half = s_.Divide(gpu.registers_per_sm / 2, threads);
+    sums_ = s_.Minimum(
+        {std::min(gpu.accumulators / words, s_.target().max_unrolled / code), Quotient(half, words)});
+    const Value others = s_.Subtract(s_.Minimum({gpu.registers_per_thread - gpu.accumulators, half}), kOwn);
+    for (size_t o = 0; o < operands_.size(); ++o) {
+      const bool as_before = o > 0 && operands_[o].bytes == operands_[o - 1].bytes;
+      registers_.push_back(as_before ? registers_.back()
+                                     : Quotient(others, WordsOf(operands_[o].bytes) * std::ssize(operands_)));
+    }
+  }
+
+  Factor Least(const std::vector<Factor>& numbers) {
+    return numbers.size() > 1 ? Factor(s_.Minimum(numbers)) : numbers[0];
+  }
+  // A quotient, without a step where the result is known.
+  Factor Quotient(Factor number, Factor by) {
+    const Operand a = number.operand, b = by.operand;
+    if (b.kind != Operand::Kind::kInt) return s_.Divide(number, by);
+    if (b.number == 1) return number;
+    return a.kind == Operand::Kind::kInt ? Factor(a.number / b.number) : Factor(s_.Divide(number, by));
+  }
 
   Schedule& s_;
-  const Block block_;
-  const int64_t copies_;
-  const std::vector<Operand> operands_;
+  const std::vector<OperandStrides> operands_;
   Factor threads_ = 1, apart_ = kApart, sums_ = 1;
+  Factor shared_ = 0;                       // bytes of shared memory for one copy of all operands
   std::vector<Factor> room_;                // elements that a tile may need, by operand
+  std::vector<Factor> registers_;           // elements that a thread may hold, by operand
   std::vector<std::vector<Factor>> needs_;  // factors of the bytes that it needs, by operand
   std::optional<Value> slice_;
 };
@@ -143,7 +144,7 @@ std::vector<size_t> SpatialLoops(const Program& p, Id block) {
 
 }  // namespace
 
-ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies) {
+ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies) {
   if (!s.ok()) return {};
   const Program& p = s.program();
   const std::vector<bool> reduces = Feeds(p, s.node(block), IterKind::kReduction);
@@ -151,6 +152,7 @@ ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies) {
   const std::vector<size_t> of_iters = SpatialLoops(p, s.node(block));
   ThreadTiles tiles;
   tiles.of_iters.resize(of_iters.size());
+  tiles.slices.resize(loops.size());
   Sampler sampler(s, block, copies);
   std::vector<Loop> blocks, steps, threads, slice, apart, elements;
   const auto fixed = [&](Loop loop) { return p.loop(s.node(loop)).tainted || s.ExtentOf(loop) == 1; };
@@ -174,6 +176,7 @@ ThreadTiles SampleThreadTiles(Schedule& s, Block block, int64_t copies) {
     const std::vector<Loop> parts = sampler.Reduction(loops[i], i);
     steps.insert(steps.begin(), parts[0]);
     slice.insert(slice.begin(), parts[1]);
+    tiles.slices[i] = parts[1];
   }
   std::vector<Loop> order;
   for (const auto* level : {&blocks, &steps, &threads, &slice, &apart, &elements})

@@ -6,11 +6,14 @@
 //   block-x b: { pipelined s: { A.s = A; B.s = B; thread-x t: for k: unrolled i, j: acc[i, j] sum= A.s * B.s }
 //                thread-x t: unrolled i, j: C = acc }
 //
-// Elementwise consumers and crops of the result are computed where a thread stores its sums.
+// Elementwise consumers and crops of the result are computed where a thread stores its sums. If the rows of an operand lie
+// along a reduction, its slices lie in panels of columns, so that threads of different rows may use different banks.
 //
 // Applies to: unscheduled reductions whose tiles reuse what they load. Structure:
-//   operands = shared, double (two copies of a slice: one is read while the next one comes) or direct
-//   split-k  = no, or yes: partial sums of up to 16 chunks, if large tiles make too few blocks for the GPU
+//   operands  = shared, pipeline (slices come while others are read) or direct
+//   transport = of a pipeline: async (copies that threads wait for, 2 to 4 slices) or sync (loads and stores, 2 slices). If
+//               an operand is not only copied, it is sync.
+//   split-k   = no, or yes: partial sums of up to 16 chunks, if large tiles make too few blocks for the GPU
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/gpu/gpu.h"
@@ -30,6 +33,31 @@ bool LacksBlocks(Schedule& s, Block block) {
   const std::vector<Loop> loops = s.GetLoops(block);
   for (size_t i = 0; i < loops.size(); ++i) (reduces[i] ? reduction : spatial) *= s.ExtentOf(loops[i]);
   return spatial / kLargeTile < 2 * s.target().gpu->sms && reduction >= kLongReduction;
+}
+
+// How slices of the operands come to the threads.
+struct Slices {
+  bool staged = true;          // in shared memory
+  Factor copies = 1;           // of each slice
+  std::string transport = "";  // of a pipeline; "": there is none
+};
+
+Slices ChooseSlices(Schedule& s, Block block) {
+  const int way = s.Choose("operands", {"shared", "pipeline", "direct"});
+  if (way != 1) return {.staged = way == 0};
+  if (!MovesPlainly(s, block) || s.Choose("transport", {"async", "sync"}) == 1)
+    return {.copies = 2, .transport = "sync"};
+  return {.copies = s.SampleCategorical({2, 3, 4}, {}, "depth"), .transport = "async"};
+}
+
+// Lets all threads copy a slice; each of them moves up to as many bytes at once as the GPU can.
+void Fetch(Schedule& s, Block copy) {
+  if (!s.ok()) return;
+  const Program& p = s.program();
+  const int64_t bytes = SizeOf(p.buffers[WrittenBuffers(p, s.node(copy))[0]].dtype);
+  std::vector<int64_t> elements;
+  for (int64_t n = 1; n * bytes <= s.target().vector_bytes; n *= 2) elements.push_back(n);
+  s.CooperativeFetch(copy, s.SampleCategorical(elements, {}, "fetch"));
 }
 
 // Gives the threads their parts of the block that combines their sums.
@@ -60,11 +88,15 @@ void TileForThreads(Schedule& s, Block block) {
   if (!s.ok() || s.target().gpu == nullptr || s.Skip(CheckReduces(s.program(), s.node(block))) ||
       s.Skip(CheckReuses(s.program(), s.node(block))))
     return;
-  const int way = s.Choose("operands", {"shared", "double", "direct"});
-  if (LacksBlocks(s, block) && s.Choose("split-k", {"no", "yes"}) == 1) SplitReduction(s, block, kChunks);
-  const ThreadTiles tiles = SampleThreadTiles(s, block, way == 1 ? 2 : 1);
+  const Slices slices = ChooseSlices(s, block);
+  std::vector<int> along_rows = LoopsAlongRows(s.program(), s.node(block));
+  if (LacksBlocks(s, block) && s.Choose("split-k", {"no", "yes"}) == 1) {
+    SplitReduction(s, block, kChunks);
+    for (int& loop : along_rows) loop += loop >= 0 ? 1 : 0;  // the loop of the chunks comes first
+  }
+  const ThreadTiles tiles = SampleThreadTiles(s, block, slices.copies);
   std::vector<Block> copies;
-  const int operands = way == 2 || !s.ok() ? 0 : std::ssize(ReadBuffers(s.program(), s.node(block)));
+  const int operands = slices.staged && s.ok() ? std::ssize(ReadBuffers(s.program(), s.node(block))) : 0;
   for (int operand = 0; operand < operands; ++operand)
     copies.push_back(StageOperand(s, block, operand, tiles.step));
   const Block combine = s.AccumulateAt(block, tiles.block, "register");
@@ -72,8 +104,13 @@ void TileForThreads(Schedule& s, Block block) {
   BindCombine(s, combine, tiles);
   s.Bind(tiles.block, LoopKind::kBlockX);
   s.Bind(tiles.thread, LoopKind::kThreadX);
-  for (const Block copy : copies) s.CooperativeFetch(copy, s.SampleCategorical({1, 2, 4}, {}, "fetch"));
-  if (way == 1) s.Pipeline(tiles.step, {.depths = {2}});
+  for (size_t operand = 0; operand < copies.size(); ++operand) {
+    const int along = along_rows[operand];
+    if (along >= 0) LayOutTile(s, copies[operand], tiles.slices[along]);
+    Fetch(s, copies[operand]);
+  }
+  if (!slices.transport.empty())
+    s.Pipeline(tiles.step, {.depths = {slices.copies}, .transport = slices.transport});
 }
 
 KILN_MODULE("tile-for-threads", TileForThreads);

@@ -14,11 +14,9 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "lang/analysis/access.h"
 #include "lang/analysis/axes.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
-#include "lang/patterns/contraction.h"
 #include "modules/default_modules.h"
 #include "modules/unscheduled.h"
 
@@ -31,13 +29,6 @@ bool DividesBadly(int64_t extent, const CostTable& costs) {
     if (extent % tile == 0) return false;
   }
   return true;
-}
-
-// OK if pad-einsum accepts the block: all reads are at iters or constants.
-absl::Status CheckReadsAtIters(const Program& p, Id block) {
-  if (ReadsAtIters(p, block, false)) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(Describe(p, block), " reads at more than its iters, as a convolution does"));
 }
 
 // For each iter the number whose multiple its extent is padded to; 1 means no padding.
@@ -66,10 +57,7 @@ std::vector<int64_t> MultiplesOf(const Program& p, Id block, const Target& targe
 
 BlockModule PadToTile(PadToTileOptions options) {
   return {"pad-to-tile", [options](Schedule& s, Block block) {
-            if (!s.ok() || s.Skip(CheckUnscheduled(s.program(), s.node(block))) ||
-                s.Skip(AsContraction(s.program(), s.node(block)).status()) ||
-                s.Skip(CheckReadsAtIters(s.program(), s.node(block))))
-              return;
+            if (!s.ok() || s.Skip(CheckReadsAtIters(s.program(), s.node(block)))) return;
             const Program& p = s.program();
             const Id node = s.node(block);
             const std::vector<int64_t> multiples = MultiplesOf(p, node, s.target(), options.waste_percent);

@@ -17,9 +17,9 @@ namespace kiln {
 namespace {
 
 // Every sketch, with one draw, computes what the program computes.
-void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed) {
+void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed, const char* space = "cuda") {
   const Target target = NamedTarget(gpu).value();
-  const auto sketches = Enumerate(*ParseSpace("cuda"), original, target);
+  const auto sketches = Enumerate(*ParseSpace(space), original, target);
   ASSERT_TRUE(sketches.ok()) << sketches.status();
   for (const Sketch& sketch : sketches->sketches) {
     RandomDice dice(Engine{seed});
@@ -34,6 +34,10 @@ void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed) 
 TEST(CudaSpace, RunsProducts) {
   ExpectSketchesRun(Matmul(32, 24, 64), "h100", 1);
   ExpectSketchesRun(Matmul(32, 48, 64), "h100", 3);
+}
+
+TEST(CudaSpace, RunsPaddedProducts) {
+  ExpectSketchesRun(Matmul(49, 24, 33), "h100", 2, "pin site=pad to=1 | cuda");
 }
 
 TEST(CudaSpace, RunsConvolutions) {

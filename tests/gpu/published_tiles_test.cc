@@ -38,27 +38,47 @@ struct Part {
   int64_t all() const { return threads * apart * elements; }
 };
 
-Published Product(const char* name, const Size& size, const char* operands, const Part& rows,
-                  const Part& columns, int64_t slice) {
-  return {name,
-          Matmul(size.blocks * rows.all(), size.blocks * columns.all(), size.steps * slice),
-          {{"operands", operands}},
-          {{"matmul/threads", {std::max<int64_t>(64, rows.threads * columns.threads)}},
-           {"matmul/S0", rows.Of(size.blocks)},
-           {"matmul/S1", columns.Of(size.blocks)},
-           {"matmul/R2", {size.steps, slice}}}};
+// Slices of the operands along k: how long they are, how they travel ("": in one copy) and how many a ring has.
+struct Slices {
+  int64_t length;
+  std::string transport = "sync";
+  int64_t depth = 2;
+
+  Decision Columns() const { return {length, 1}; }  // the left operand lies column by column
+  std::vector<std::pair<std::string, std::string>> Choices() const {
+    if (transport.empty()) return {{"operands", "shared"}};
+    return {{"operands", "pipeline"}, {"transport", transport}};
+  }
+};
+
+Published Product(const char* name, const Size& size, const Slices& slices, const Part& rows,
+                  const Part& columns) {
+  Published product{name,
+                    Matmul(size.blocks * rows.all(), size.blocks * columns.all(), size.steps * slices.length),
+                    slices.Choices(),
+                    {{"matmul/threads", {std::max<int64_t>(64, rows.threads * columns.threads)}},
+                     {"matmul/S0", rows.Of(size.blocks)},
+                     {"matmul/S1", columns.Of(size.blocks)},
+                     {"matmul/R2", {size.steps, slices.length}}}};
+  if (slices.transport == "async") product.decisions.push_back({"matmul/depth", {slices.depth}});
+  if (!slices.transport.empty()) product.decisions.push_back({"matmul/panel", slices.Columns()});
+  return product;
 }
 
-Published SplitProduct(const char* name, const Size& size, const Part& part, int64_t chunks, int64_t slice) {
-  const int64_t chunk = size.steps * slice;
-  return {name,
-          Matmul(size.blocks * part.all(), size.blocks * part.all(), chunks * chunk),
-          {{"operands", "double"}, {"split-k", "yes"}},
-          {{"matmul/chunks", {chunks, chunk}},
-           {"matmul/threads", {part.threads * part.threads}},
-           {"matmul/S1", part.Of(size.blocks)},  // loop 0 is that of the chunks
-           {"matmul/S2", part.Of(size.blocks)},
-           {"matmul/R3", {size.steps, slice}}}};
+Published SplitProduct(const char* name, const Size& size, const Part& part, int64_t chunks,
+                       const Slices& slices) {
+  const int64_t chunk = size.steps * slices.length;
+  Published product{name,
+                    Matmul(size.blocks * part.all(), size.blocks * part.all(), chunks * chunk),
+                    slices.Choices(),
+                    {{"matmul/chunks", {chunks, chunk}},
+                     {"matmul/threads", {part.threads * part.threads}},
+                     {"matmul/S1", part.Of(size.blocks)},  // loop 0 is that of the chunks
+                     {"matmul/S2", part.Of(size.blocks)},
+                     {"matmul/R3", {size.steps, slices.length}}}};
+  product.choices.push_back({"split-k", "yes"});
+  product.decisions.push_back({"matmul/panel", slices.Columns()});
+  return product;
 }
 
 Published RowSums(const char* name, int64_t rows, const Decision& threads) {
@@ -77,20 +97,23 @@ Published Rows(const char* name, const Size& size, int64_t threads) {
 std::vector<Published> PublishedTiles(const Size& size) {
   return {
       // CUTLASS 2.x, the SIMT kernels of its profiler: cutlass_simt_sgemm_128x128_8x2 and so on
-      Product("CUTLASS 128x128x8", size, "double", {16, 2, 4}, {16, 2, 4}, 8),
-      Product("CUTLASS 128x64x8", size, "double", {16, 2, 4}, {8, 2, 4}, 8),
-      Product("CUTLASS 64x64x8", size, "double", {8, 2, 4}, {8, 2, 4}, 8),
-      Product("CUTLASS 256x128x8", size, "double", {16, 2, 8}, {16, 2, 4}, 8),
-      SplitProduct("CUTLASS split-k 64x64x8", size, {8, 2, 4}, 16, 8),
+      Product("CUTLASS 128x128x8", size, {8}, {16, 2, 4}, {16, 2, 4}),
+      Product("CUTLASS 128x64x8", size, {8}, {16, 2, 4}, {8, 2, 4}),
+      Product("CUTLASS 64x64x8", size, {8}, {8, 2, 4}, {8, 2, 4}),
+      Product("CUTLASS 256x128x8", size, {8}, {16, 2, 8}, {16, 2, 4}),
+      SplitProduct("CUTLASS split-k 64x64x8", size, {8, 2, 4}, 16, {8}),
+      // CUTLASS for sm_80: cutlass_80_simt_sgemm_128x128_8x4 has four slices, copied asynchronously
+      Product("CUTLASS 128x128x8 four slices", size, {8, "async", 4}, {16, 2, 4}, {16, 2, 4}),
+      Product("CUTLASS 256x128x8 four slices", size, {8, "async", 4}, {16, 2, 8}, {16, 2, 4}),
       // Gray, maxas: SGEMM (2014), whose threads own 8 by 8 elements as four squares
-      Product("maxas 64x64x8", size, "double", {8, 2, 4}, {8, 2, 4}, 8),
+      Product("maxas 64x64x8", size, {8}, {8, 2, 4}, {8, 2, 4}),
       // Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (SC 2008)
-      Product("Volkov and Demmel 64x16x16", size, "shared", {64, 1, 1}, {1, 1, 16}, 16),
+      Product("Volkov and Demmel 64x16x16", size, {16, ""}, {64, 1, 1}, {1, 1, 16}),
       // Nath, Tomov and Dongarra, An improved MAGMA GEMM for Fermi GPUs (2010)
-      Product("MAGMA Fermi 96x96x16", size, "shared", {16, 2, 3}, {16, 2, 3}, 16),
+      Product("MAGMA Fermi 96x96x16", size, {16, ""}, {16, 2, 3}, {16, 2, 3}),
       // Boehm, How to optimize a CUDA matmul kernel (2022), kernels 4 and 5
-      Product("Boehm 64x64x8 a column", size, "shared", {8, 1, 8}, {64, 1, 1}, 8),
-      Product("Boehm 128x128x8", size, "shared", {16, 1, 8}, {16, 1, 8}, 8),
+      Product("Boehm 64x64x8 a column", size, {8, ""}, {8, 1, 8}, {64, 1, 1}),
+      Product("Boehm 128x128x8", size, {8, ""}, {16, 1, 8}, {16, 1, 8}),
       // Triton's tutorial "Fused Softmax", and PyTorch's softmax of rows up to 1024 elements (PersistentSoftmax.cuh)
       Rows("Triton softmax 8 warps", size, 256),
       Rows("PyTorch softmax a warp", size, 32),

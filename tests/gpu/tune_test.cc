@@ -92,6 +92,18 @@ TEST_F(TuneOnGpu, RecordsAreMeasuredAndCanBeTimedAgain) {
               HasSubstr(absl::StrCat("was measured on another GPU (", kEmulated, ")")));
 }
 
+// A race runs programs with other inputs, so it takes a program that has no peer, or none that is a third as fast.
+TEST_F(TuneOnGpu, ASingleFinalistIsProvenAndRaced) {
+  PrepareStatic(1);
+  const Ran tuned = Kiln(Tune("gpu.db", 1, Replaying()));
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.err << tuned.out;
+  EXPECT_THAT(tuned.out, HasSubstr("proven and verified"));
+  const std::vector<RecordRow> records = Records("gpu.db");
+  ASSERT_EQ(records.size(), 2);
+  EXPECT_FALSE(records[0].flags.race);
+  EXPECT_TRUE(records[1].flags.race);
+}
+
 TEST_F(TuneOnGpu, DoctorNamesDriverDeviceAndClocks) {
   EXPECT_THAT(Kiln({"doctor"}).out,
               AllOf(HasSubstr(kEmulated), HasSubstr("CUDA 13.0"), HasSubstr("990 of 1000 MHz, 40 C")));

@@ -156,6 +156,39 @@ TEST(BindRest, LeavesThreadsThatThereAre) {
   EXPECT_EQ(ToString(t.s.program()), ToString(Tiled().s.program()));
 }
 
+// Each block would store all of T again: blocks do not wait for each other, so that would be a race.
+TEST(BindRest, LeavesALoopThatOnlyRepeats) {
+  const absl::StatusOr<Program> program = ParseProgram(R"(kiln.program v1
+program repeated
+parameters X, Y
+buffer X: f32[64] input
+buffer T: f32[64] temporary
+buffer Y: f32[64] output
+
+for again < 2 {
+  for i < 64 {
+    block store {
+      spatial i < 64 = i
+      T[i] = X[i]
+    }
+  }
+}
+for i < 64 {
+  block copy {
+    spatial i < 64 = i
+    Y[i] = X[i]
+  }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  Schedule s = Scheduled(*program);
+  s.BindRest(4, 8);
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_THAT(ToString(s.program()), HasSubstr("for again < 2 {\n  for i < 64 {\n    block store"));
+  EXPECT_THAT(ToString(s.program()), HasSubstr("for i_1 < 8 thread-x {\n      block copy"));
+  ExpectSame(*program, s.program());
+}
+
 TEST(BindRest, LeavesNestsWhoseBuffersCouldNotBeReached) {
   Schedule s = Scheduled(Fed());
   s.SetScope(s.GetBlock("load"), "shared");

@@ -2,7 +2,9 @@
 // pipeline, and its threads do not race.
 #include <gtest/gtest.h>
 
+#include "absl/strings/match.h"
 #include "lang/analysis/lowerable.h"
+#include "lang/program/builder.h"
 #include "lang/reference/symbolic.h"
 #include "lang/target/gpu_target.h"
 #include "lang/text/text.h"
@@ -14,6 +16,7 @@
 #include "testing/threads/thread_clocks.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
+#include "trace/text.h"
 
 namespace kiln {
 namespace {
@@ -55,13 +58,61 @@ void ExpectSketchesRun(const Program& original, size_t sketches) {
   EXPECT_LE(refused, 3);  // of 36 or more
 }
 
-TEST(CudaSpace, RunsProducts) { ExpectSketchesRun(Matmul(8, 12, 6), 3); }
+TEST(CudaSpace, RunsProducts) { ExpectSketchesRun(Matmul(8, 12, 6), 4); }
+
+TEST(CudaSpace, RunsPaddedProducts) { ExpectSketchesRun(Matmul(11, 12, 6), 8); }
 
 TEST(CudaSpace, RunsConvolutions) {
-  ExpectSketchesRun(Convolution({.size = 4, .channels = 2, .results = 4, .stride = 2}), 3);
+  ExpectSketchesRun(Convolution({.size = 4, .channels = 2, .results = 4, .stride = 2}), 4);
 }
 
 TEST(CudaSpace, RunsSoftmax) { ExpectSketchesRun(Softmax(3, 12), 3); }
+
+// A convolution in which each channel has a filter of its own.
+Program Depthwise(int64_t size, int64_t channels, int64_t window) {
+  Builder b("depthwise");
+  const IndexSum h = b.Iter(0), w = b.Iter(1), c = b.Iter(2), i = b.Iter(3), j = b.Iter(4);
+  const Id X = b.Input("X", DType::kF32, {size + window - 1, size + window - 1, channels});
+  const Id W = b.Input("W", DType::kF32, {window, window, channels});
+  const Id Y = b.Output("Y", DType::kF32, {size, size, channels});
+  b.Reduce("depthwise",
+           {{"h", size},
+            {"w", size},
+            {"c", channels},
+            {"i", window, IterKind::kReduction},
+            {"j", window, IterKind::kReduction}},
+           Monoid::Kind::kSum, {Y, {h, w, c}}, b.Mul(b.Load(X, {h + i, w + j, c}), b.Load(W, {i, j, c})));
+  return b.Finish();
+}
+
+// A thread holds a sum and an element of X for each of its results.
+TEST(CudaSpace, LeavesRegistersForTheElementsThatAThreadMultiplies) {
+  const Program program = Depthwise(32, 64, 3);
+  const Target target = GpuTarget(*FindGpu("h100"));
+  const auto sketches = Enumerate(*ParseSpace("cuda"), program, target);
+  ASSERT_TRUE(sketches.ok()) << sketches.status();
+  int tiled = 0;
+  for (uint64_t draw = 0; draw < 200; ++draw) {
+    RandomDice dice(Engine({1, draw}));
+    RandomChooser chooser(dice);
+    const Trace& trace = sketches->sketches[draw % sketches->sketches.size()].trace;
+    const auto replayed = Replay(trace, program, target, chooser);
+    ASSERT_TRUE(replayed.ok()) << replayed.status();
+    int64_t threads = 0, results = 1;
+    for (size_t i = 0; i < replayed->sites.size(); ++i) {
+      const std::string name(replayed->name(static_cast<int>(i)));
+      const Decision& decision = replayed->sites[i].decision;
+      if (absl::EndsWith(name, "depthwise/threads")) threads = decision[0];
+      if (absl::StrContains(name, "depthwise/S")) results *= decision[2] * decision[3];
+    }
+    if (threads == 0) continue;
+    ++tiled;
+    EXPECT_LE(2 * results + 16,
+              std::min<int64_t>(target.gpu->registers_per_thread, target.gpu->registers_per_sm / threads))
+        << Print(WithDecisions(*replayed));
+  }
+  EXPECT_GE(tiled, 150);
+}
 
 TEST(CudaSpace, IsTheDefaultOfGpus) {
   EXPECT_EQ(DefaultSpace(GpuTarget(*FindGpu("h100"))), "cuda");

@@ -79,10 +79,6 @@ absl::Status CheckReadsAtIters(const Program& p, Id block) {
 
 bool IsContiguousReduction(const Program& p, Id block) {
   if (p.block(block).monoid == kNone || HasReuse(p, block) || p.nodes[block].first != kNone) return false;
-  if (absl::c_all_of(p.Iters(p.block(block).iters), [](const Iter& iter) {
-        return iter.kind != IterKind::kReduction || iter.extent.Known() == 1;
-      }))
-    return false;
   for (const Id buffer : ReadBuffers(p, block))
     if (p.buffers[buffer].scope.storage != Storage::kGlobal) return false;
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);

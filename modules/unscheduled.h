@@ -25,8 +25,7 @@ absl::Status CheckReduces(const Program& program, Id block);
 absl::Status CheckReadsAtIters(const Program& program, Id block);
 
 // True if the block reduces along its innermost loop and reuses nothing, so that no tiling vectorizes it.
-// False for blocks that combine accumulators, since their loops depend on sampled tiles, and for sums of one term,
-// since such a block may move to a sampled place.
+// False for blocks that combine accumulators, since their loops depend on sampled tiles.
 bool IsContiguousReduction(const Program& program, Id block);
 
 }  // namespace kiln

@@ -1,7 +1,6 @@
 // Tests which blocks modules leave alone.
 #include "modules/unscheduled.h"
 
-#include "absl/strings/substitute.h"
 #include "gmock/gmock.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/text/text.h"
@@ -34,29 +33,6 @@ for again < 2 {
   ASSERT_TRUE(program.ok()) << program.status();
   EXPECT_EQ(CheckUnscheduled(*program, Blocks(*program)[0]).message(),
             "loop again runs the same instances again");
-}
-
-TEST(ContiguousReduction, HasMoreThanOneTerm) {
-  for (const int terms : {1, 8}) {
-    const auto program = ParseProgram(absl::Substitute(R"(kiln.program v1
-program rows
-parameters a, c
-buffer a: f32[4, $0] input
-buffer c: f32[4] output
-for i < 4 {
-  for k < $0 {
-    block sum {
-      spatial i < 4 = i
-      reduction k < $0 = k
-      c[i] sum= a[i, k]
-    }
-  }
-}
-)",
-                                                       terms));
-    ASSERT_TRUE(program.ok()) << program.status();
-    EXPECT_EQ(IsContiguousReduction(*program, Blocks(*program)[0]), terms > 1);
-  }
 }
 
 }  // namespace

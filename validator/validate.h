@@ -20,7 +20,7 @@
 //   gpu-launch      no loop is parallel, no buffer is a status, and a kernel has fewer than 2^31 blocks
 //   gpu-threads     a block has as many threads as the GPU allows, those of producers included
 //   gpu-shared      buffers in shared memory, with all copies of rings, and what reductions over threads
-//                   exchange, fit a block's shared memory
+//                   exchange, fit a block's shared memory; buffers may take turns (lang/threads/shared_places.h)
 //   gpu-registers   what a thread holds at a time, and 16 registers more, fit its registers; buffers on the
 //                   stack take at most 4 KiB
 //   gpu-vectors     some access of each vectorized loop moves a vector at once

@@ -32,9 +32,16 @@ struct RingPlan {
   bool counts_arrivals = false;
 };
 
+// A buffer in shared memory that lies in one place with others of the same number, one after the other.
+struct SharedPlace {
+  Id buffer = kNone;
+  int32_t place = 0;
+};
+
 struct SyncPlan {
   std::vector<SyncPoint> points;  // at most one before a child
   std::vector<RingPlan> rings;
+  std::vector<SharedPlace> places;  // other buffers share memory with none
 };
 
 }  // namespace kiln

@@ -13,6 +13,7 @@
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
+#include "lang/threads/shared_places.h"
 
 namespace kiln {
 namespace {
@@ -58,6 +59,7 @@ class Planner {
       if (!status_.ok()) return status_;
     }
     FindWaits();
+    plan_.places = PlacesInTurn(p_, plan_);
     for (SyncPoint& point : plan_.points) {
       if (KILN_DEFECT("synchronization.warp")) point.among = std::min(point.among, Owner::kWarp);
       const Id next = p_.nodes[point.before].next;

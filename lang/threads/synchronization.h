@@ -6,7 +6,8 @@
 // a point: as far out as possible, at the beginning of the loop if the other access is of an earlier iteration.
 // Buffers of threads and fragments need no points, since each element stays in the registers of one thread.
 // The analysis tells elements of other buffers apart by their indices and by their places in memory. The memory of
-// a buffer may hold only what one iteration of the loops around all its uses needs. No two buffers share memory.
+// a buffer may hold only what one iteration of the loops around all its uses needs. Where the points allow it, buffers
+// in shared memory lie in one place, one after the other (shared_places.h).
 //
 //   absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
 //   for (const SyncPoint& point : plan->points) ...

@@ -26,6 +26,23 @@ struct ThreadBlock {
       : clocks(2 * threads + 1, VectorClock(2 * threads + 1, 0)), groups(threads) {
     for (size_t a = 0; a < clocks.size(); ++a) clocks[a][a] = 1;
   }
+
+  // The thread waits until at most so many of its groups of copies are under way.
+  void WaitForCopies(int64_t thread, int64_t under_way) {
+    const int64_t done = static_cast<int64_t>(groups[thread].size()) - under_way;
+    if (done > 0) Join(clocks[thread], groups[thread][done - 1]);
+  }
+
+  // These threads wait for each other.
+  void Meet(const std::vector<int64_t>& threads) {
+    VectorClock all = clocks[threads[0]];
+    for (const int64_t thread : threads) Join(all, clocks[thread]);
+    for (const int64_t thread : threads) {
+      clocks[thread] = all;
+      ++clocks[thread][thread];
+    }
+  }
+
   std::vector<VectorClock> clocks;
   std::vector<std::vector<VectorClock>> groups;               // by thread: its committed groups of copies
   std::map<std::pair<Id, int64_t>, VectorClock> full, empty;  // by ring and copy

@@ -12,6 +12,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/program/layout.h"
+#include "testing/threads/shared_turn.h"
 #include "testing/threads/thread_block.h"
 
 namespace kiln {
@@ -40,6 +41,7 @@ class Walk {
   Walk(const Program& program, const SyncPlan& plan, bool compact, int64_t limit)
       : p_(program), plan_(plan), compact_(compact), left_(limit), values_(program.nodes.size()) {
     on_axes_.fill(kNone);
+    for (const SharedPlace& place : plan.places) places_[place.buffer] = place.place;
   }
 
   // Whether the places of some buffer are not its elements, so that a compact walk differs from another one.
@@ -55,6 +57,7 @@ class Walk {
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
       blocks_.clear();
       cells_.clear();
+      turns_.clear();
       threads_ = ThreadsOf(p_, nest);
       if (threads_.Count() > 2048) return absl::ResourceExhaustedError("a kernel has more than 2048 threads");
       Visit(nest);
@@ -330,6 +333,12 @@ class Walk {
         agent += threads_.Count();
       }
       const Event event{BlockNow(), agent, now.clocks[agent][agent], run_, block, instance_};
+      if (const auto place = places_.find(buffer);
+          place != places_.end() &&
+          !turns_[{place->second, event.block}].Take(buffer, agent, now.clocks[agent]))
+        status_ = absl::FailedPreconditionError(absl::StrCat(
+            Describe(p_, block), " in ", Name(event), " and users of another buffer race: they use element ",
+            element, " of buffer ", p_.Text(p_.buffers[buffer].name), ", which lies in its place"));
       writes ? Write(cell, event, buffer, element) : Read(cell, event, buffer, element);
       if (!status_.ok()) return;
     }
@@ -410,23 +419,8 @@ class Walk {
     }
     for (const auto& [number, threads] : groups) {
       if (point.wait_groups >= 0)
-        for (const int64_t thread : threads) WaitForCopies(block, thread, point.wait_groups);
-      Meet(block, threads);
-    }
-  }
-
-  static void WaitForCopies(ThreadBlock& block, int64_t thread, int64_t under_way) {
-    const auto& groups = block.groups[thread];
-    const int64_t done = static_cast<int64_t>(groups.size()) - under_way;
-    if (done > 0) Join(block.clocks[thread], groups[done - 1]);
-  }
-
-  static void Meet(ThreadBlock& block, const std::vector<int64_t>& threads) {
-    VectorClock all = block.clocks[threads[0]];
-    for (const int64_t thread : threads) Join(all, block.clocks[thread]);
-    for (const int64_t thread : threads) {
-      block.clocks[thread] = all;
-      ++block.clocks[thread][thread];
+        for (const int64_t thread : threads) block.WaitForCopies(thread, point.wait_groups);
+      block.Meet(threads);
     }
   }
 
@@ -484,6 +478,8 @@ class Walk {
   int64_t run_ = 0;
   std::map<Id, std::vector<IndexSum>> bases_;  // by buffer
   std::map<BlockIndex, ThreadBlock> blocks_;
+  std::map<Id, int32_t> places_;  // of buffers that take turns
+  std::map<std::pair<int32_t, BlockIndex>, SharedTurn> turns_;
   std::map<std::tuple<Id, int64_t, int64_t, BlockIndex>, Cell> cells_;
 };
 

@@ -1,6 +1,7 @@
 #include "tests/fuzz/kernels.h"
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,7 +94,8 @@ class Stepper {
 };
 
 // Tiles a random block: its loops in three levels, on axes; its operands copied to shared memory by all threads, while
-// the copies before are used; its sums in registers; calls of intrinsics. What does not apply is left out.
+// the copies before are used; its sums in registers; producers in shared memory; calls of intrinsics. What does not apply is
+// left out.
 class Tiler : public Stepper {
  public:
   using Stepper::Stepper;
@@ -116,6 +118,7 @@ class Tiler : public Stepper {
     if (!steps_.empty() && threads_.size() == blocks_.size() && dice_.Flip(0.5)) Accumulate();
     BindThreads(threads_);
     CopyOperands();
+    MoveProducers();
     if (dice_.Flip(0.5)) Call(block_);
   }
 
@@ -197,6 +200,26 @@ class Tiler : public Stepper {
        {{"transport", std::string(kTransports[dice_.Below(4)])}});
   }
 
+  // Lets each block of threads compute what it needs of a producer, and of that one's producer, and so on.
+  void MoveProducers() {
+    for (Operand block = block_; dice_.Flip(0.7);) {
+      const std::vector<Id> producers = Producers(program(), NodeOf(block));
+      if (producers.empty()) return;
+      block = HandleOf(producers[dice_.Below(std::ssize(producers))]);
+      if (!Do("compute-at", {block, blocks_.back()})) return;
+      Do("set-scope", {block}, {{"storage", std::string("shared")}});
+      ShareAmongThreads(block);
+    }
+  }
+
+  // All threads store what a block computes, or one of them for each iteration of a loop.
+  void ShareAmongThreads(Operand block) {
+    if (Do("cooperative-fetch", {block, Number(1)})) return;
+    const std::vector<Id> loops = LoopsAround(program(), NodeOf(block));
+    for (size_t l = blocks_.size(); l < loops.size(); ++l)
+      if (Do("bind", {HandleOf(loops[l])}, {{"to", std::string("thread-x")}})) return;
+  }
+
   // Lets the innermost loops of a block be calls of the first intrinsic that fits.
   void Call(Operand block) {
     const BlockNode& node = program().block(NodeOf(block));
@@ -228,9 +251,11 @@ class Binder : public Stepper {
   void Run() { Do("bind-rest", {Number(1 + dice_.Below(4)), Number(int64_t{1} << dice_.Below(7))}); }
 };
 
-// Whether the threads of all kernels may run as a plan says.
-bool AreOrdered(const Program& now) {
-  return HasAxes(now) && CheckOwners(now).ok() && PlanSynchronization(now).ok();
+// A plan for the threads of all kernels; nullopt if there is none.
+std::optional<SyncPlan> PlanOf(const Program& now) {
+  if (!HasAxes(now) || !CheckOwners(now).ok()) return std::nullopt;
+  absl::StatusOr<SyncPlan> plan = PlanSynchronization(now);
+  return plan.ok() ? std::optional(*std::move(plan)) : std::nullopt;
 }
 
 }  // namespace
@@ -248,7 +273,8 @@ Session DrawKernels(const Program& program, uint64_t seed, int trace, Coverage* 
     TakeRandomSteps(session, kStepsAfter, dice, favored);
     Binder(session, dice).Run();
     TakeRandomSteps(session, kLateSteps, dice, favored);
-    if (session.broken() || attempt == kAttempts || AreOrdered(session.state().program)) return session;
+    if (session.broken() || attempt == kAttempts || PlanOf(session.state().program).has_value())
+      return session;
   }
 }
 
@@ -278,7 +304,9 @@ void CountKernels(const Program& now, Coverage* coverage) {
   for (Id nest = now.nodes[kRoot].first; nest != kNone; nest = now.nodes[nest].next)
     kernels += IsKernel(now, nest) ? 1 : 0;
   auto& cases = coverage->cases;
-  cases["with threads that a plan orders"] += AreOrdered(now);
+  const std::optional<SyncPlan> plan = PlanOf(now);
+  cases["with threads that a plan orders"] += plan.has_value();
+  cases["with buffers in one place"] += plan.has_value() && !plan->places.empty();
   cases["with pipelines"] += pipelines;
   cases["with asynchronous copies"] += asynchronous;
   cases["with copies in bulk"] += bulk;

@@ -7,6 +7,7 @@
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "testing/softmax.h"
+#include "testing/stages.h"
 #include "validator/validate.h"
 
 namespace kiln {
@@ -120,6 +121,15 @@ TEST(GpuChecks, LimitSharedMemory) {
   Target small = H100();
   small.gpu = FindGpu("l4");
   EXPECT_NE(WhyRefused(staged(4096), small), "");
+}
+
+// Rows in three stages: the last one has the place of the first.
+TEST(GpuChecks, CountBuffersInOnePlaceOnce) {
+  const auto stages = [](int64_t columns) { return InStages(Stages(2, columns), 1024).program(); };
+  EXPECT_EQ(WhyRefused(stages(24 * 1024)), "");
+  EXPECT_EQ(
+      WhyRefused(stages(30 * 1024)),
+      "check gpu-shared: the kernel of loop i needs 245760 bytes of shared memory; a block of h100 has 232448");
 }
 
 TEST(GpuChecks, LimitRegisters) {

@@ -12,6 +12,7 @@
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "testing/softmax.h"
+#include "testing/stages.h"
 #include "testing/threads/thread_clocks.h"
 #include "validator/proof/decide.h"
 #include "validator/proof/proof.h"
@@ -142,6 +143,17 @@ TEST(SynchronizationProof, FollowsThreadsThatCrossRows) {
 // Rounds of one copy need not wait for each other: they write different elements, or one element's value again.
 TEST(SynchronizationProof, ProvesAsynchronousCopiesInRounds) {
   for (const int64_t slice : {6, 5}) ExpectProven(SlicesOfAProduct(Matmul(32, 2, 4 * slice), slice, true));
+}
+
+// S and U have one place in turn. T is alive while S is.
+TEST(SynchronizationProof, ProvesThatBuffersTakeTurns) {
+  const Program p = InStages(Stages(4, 64), 64).program();
+  ExpectProven(p);
+  SyncPlan fault = PlanOf(p);
+  ASSERT_EQ(fault.places.size(), 2u);
+  fault.places.push_back({fault.places[0].buffer + 1, fault.places[0].place});
+  EXPECT_EQ(FindingOf(p, fault).answer, Answer::kUnknown);
+  EXPECT_THAT(FindingOf(p, fault).why, testing::HasSubstr("and another buffer in one place"));
 }
 
 TEST(SynchronizationProof, SaysWhatIsNotShown) {

@@ -1,9 +1,11 @@
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
 #include "lang/threads/held_registers.h"
+#include "lang/threads/synchronization.h"
 #include "validator/checks/check.h"
 
 namespace kiln {
@@ -34,25 +36,40 @@ int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, cons
   return threads.Count() / lanes * nests.program().block(block.node).dests.count * of_vectors * kSlotBytes;
 }
 
+// The bytes of shared memory of a kernel. Of buffers in one place the largest counts.
+int64_t SharedBytes(const LoopNestSummary& nests, Id nest, absl::Span<const SharedPlace> places) {
+  const Program& p = nests.program();
+  const Threads threads = ThreadsOf(p, nest);
+  int64_t exchange = 0, bytes = 0;
+  absl::InlinedVector<Id, 8> seen;
+  absl::InlinedVector<int64_t, 8> largest(places.size());  // by place
+  for (const NestBlock& block : nests.blocks()) {
+    if (NestOf(p, block.node) != nest) continue;
+    if (block.leaf) exchange = std::max(exchange, ExchangeBytes(nests, block, threads));
+    for (const NestAccess& access : nests.accesses(block)) {
+      const Buffer& buffer = p.buffers[access.buffer];
+      const bool known = std::find(seen.begin(), seen.end(), access.buffer) != seen.end();
+      if (buffer.scope.storage != Storage::kShared || known) continue;
+      seen.push_back(access.buffer);
+      const int64_t own = RoundUp(CopiesOf(nests, access.buffer) * TemporaryBytes(nests, access.buffer));
+      const auto place = absl::c_find_if(places, [&](const auto& at) { return at.buffer == access.buffer; });
+      int64_t none = 0, &before = place == places.end() ? none : largest[place->place];
+      bytes += std::max<int64_t>(0, own - before);
+      before = std::max(before, own);
+    }
+  }
+  return bytes + exchange;
+}
+
 std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
   const Program& p = nests.program();
   for (Id nest = p.nodes[kRoot].first; nest != kNone; nest = p.nodes[nest].next) {
-    const Threads threads = ThreadsOf(p, nest);
-    int64_t exchange = 0, bytes = 0;
-    absl::InlinedVector<Id, 8> seen;
-    for (const NestBlock& block : nests.blocks()) {
-      if (NestOf(p, block.node) != nest) continue;
-      if (block.leaf) exchange = std::max(exchange, ExchangeBytes(nests, block, threads));
-      for (const NestAccess& access : nests.accesses(block)) {
-        const Buffer& buffer = p.buffers[access.buffer];
-        const bool known = std::find(seen.begin(), seen.end(), access.buffer) != seen.end();
-        if (buffer.scope.storage != Storage::kShared || known) continue;
-        seen.push_back(access.buffer);
-        bytes += RoundUp(CopiesOf(nests, access.buffer) * TemporaryBytes(nests, access.buffer));
-      }
-    }
-    if (bytes + exchange <= target.gpu->shared_per_block) continue;
-    return absl::StrCat("the kernel of ", Describe(p, nest), " needs ", bytes + exchange,
+    int64_t bytes = SharedBytes(nests, nest, {});
+    if (bytes <= target.gpu->shared_per_block) continue;
+    const absl::StatusOr<SyncPlan> plan = PlanSynchronization(p);
+    if (plan.ok()) bytes = SharedBytes(nests, nest, plan->places);
+    if (bytes <= target.gpu->shared_per_block) continue;
+    return absl::StrCat("the kernel of ", Describe(p, nest), " needs ", bytes,
                         " bytes of shared memory; a block of ", target.gpu->name, " has ",
                         target.gpu->shared_per_block);
   }

@@ -48,8 +48,8 @@ class OrderOfThreads {
       CollectUses(nest);
       for (const SharedUse& a : uses_) {
         for (const SharedUse& b : uses_) {
-          if (a.buffer != b.buffer || (!a.writes && !b.writes)) continue;
-          Finding finding = Ordered(a, b);
+          if (!InOnePlace(a.buffer, b.buffer) || (!a.writes && !b.writes && a.buffer == b.buffer)) continue;
+          Finding finding = a.buffer == b.buffer ? Ordered(a, b) : InTurn(a, b);
           if (finding.answer == Answer::kYes && p_.buffers[a.buffer].scope.owner == Owner::kGrid)
             finding = InOtherBlocks(a, b);
           if (finding.answer != Answer::kYes) return finding;
@@ -89,6 +89,28 @@ class OrderOfThreads {
     const auto ring = std::find_if(plan_.rings.begin(), plan_.rings.end(),
                                    [&](const RingPlan& r) { return r.buffer == buffer; });
     return ring == plan_.rings.end() ? nullptr : &*ring;
+  }
+
+  // True for one buffer, and for two that take turns.
+  bool InOnePlace(Id a, Id b) const {
+    if (a == b) return true;
+    const auto of = [&](Id buffer) {
+      return absl::c_find_if(plan_.places, [&](const SharedPlace& place) { return place.buffer == buffer; });
+    };
+    return of(a) != plan_.places.end() && of(b) != plan_.places.end() && of(a)->place == of(b)->place;
+  }
+
+  // Shows that all uses of one buffer come before those of another that lies in its place.
+  Finding InTurn(const SharedUse& a, const SharedUse& b) {
+    const bool before = spaces_.Before(a.block, b.block);
+    const std::pair turn = before ? std::pair(a.buffer, b.buffer) : std::pair(b.buffer, a.buffer);
+    turns_.insert(turn);
+    const std::vector<Id> loops = CommonLoops(a, b);
+    const bool once = !passed_.IsPipelined(LowestCommonAncestor(p_, {a.block, b.block})) &&
+                      absl::c_all_of(loops, [&](Id loop) { return p_.loop(loop).extent.Known() == 1; });
+    if (!once || turns_.contains({turn.second, turn.first}))
+      return Race(a, b, "and another buffer in one place");
+    return before ? NoRace(a, b, {}, {}) : Finding();
   }
 
   // The loops around both uses whose iterations a thread runs in turn.
@@ -146,7 +168,8 @@ class OrderOfThreads {
       passed.erase(passed.begin(), waited);
     }
     for (const Passing& p : passed)
-      if (p.point->among >= Owner::kBlock && AxesAround(*p.point).empty()) return {};
+      if (IsOfAll(*p.point)) return {};
+    if (a.buffer != b.buffer) return Race(a, b, "and another buffer in one place");
     for (const bool compact : {false, true}) {
       if (compact && !FindBases(a.buffer)) return Race(a, b, "whose places are not known");
       if (compact && PlacesAreElements(loops, way)) continue;
@@ -170,6 +193,12 @@ class OrderOfThreads {
                          Describe(p_, b.block), " use elements of ", p_.Text(p_.buffers[a.buffer].name),
                          what.empty() ? "" : ", ", what),
             {}};
+  }
+
+  // True if all threads of the block wait for each other at a point.
+  bool IsOfAll(const SyncPoint& point) const {
+    return (point.among >= Owner::kBlock || LanesOf(point.among) >= threads_.Count()) &&
+           AxesAround(point).empty();
   }
 
   std::vector<size_t> AxesAround(const SyncPoint& point) const {  // of threads
@@ -362,8 +391,9 @@ class OrderOfThreads {
   PassedPoints passed_;
   Threads threads_;  // of the kernel
   std::vector<SharedUse> uses_;
-  std::vector<IndexSum> bases_;  // by dimension
-  std::set<Id> base_loops_;      // that these depend on
+  std::set<std::pair<Id, Id>> turns_;  // of buffers in one place: the first has it before the second
+  std::vector<IndexSum> bases_;        // by dimension
+  std::set<Id> base_loops_;            // that these depend on
 };
 
 }  // namespace

@@ -8,7 +8,8 @@
 // - No two different threads use the same element. If the threads of a warp, or those of one iteration of
 //   an axis, pass a point, threads of others must be meant. This is a question about integer points.
 // Elements are the same if their indices are equal, or if they lie in the same place, since memory holds only
-// what one iteration of the loops around all uses needs. Two copies of a ring are
+// what one iteration of the loops around all uses needs. Buffers that the plan puts in one place must take turns: all
+// threads of the block pass a point between any use of one and any use of the next. Two copies of a ring are
 // the same if their numbers are equal modulo its depth.
 // Asynchronous copies count as passed at a point that waits for their group. Rings that count arrivals are
 // handed over by their own barriers, and are not looked at. Threads of different blocks never wait for each

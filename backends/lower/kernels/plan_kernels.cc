@@ -95,7 +95,9 @@ absl::StatusOr<Planned> PlanKernels(const Program& program) {
   DecomposeWithStages(made.program);
   const auto points = PlanSynchronization(made.program);
   if (!points.ok()) return points.status();
-  IndexPlan indices = PlanIndices(made.program, {.kernels = true});
+  PlanOptions options{.kernels = true};
+  for (const SharedPlace& place : points->places) options.places[place.buffer] = place.place;
+  IndexPlan indices = PlanIndices(made.program, options);
   made.plan = Build(made.program, std::move(indices), {});
   for (Entry& entry : made.plan.entries) {
     InsertSyncs(*points, entry.nodes);

@@ -220,21 +220,32 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
   plan.place = PlaceOf(p, options, buffer, plan);
 }
 
-// Gives each buffer in shared memory its place in the arena of its kernel, which is a child of the root, and each buffer
-// in the workspace its place there.
-void GiveOffsets(const Program& p, const std::vector<PlannedAccess>& accesses, IndexPlan& plan) {
+// Gives each buffer in shared memory its place in the arena of its kernel, which is a child of the root, or that of the
+// buffers that it takes turns with, and each buffer in the workspace its place there.
+void GiveOffsets(const Program& p, const PlanOptions& options, const std::vector<PlannedAccess>& accesses,
+                 IndexPlan& plan) {
   constexpr int64_t kAlignShared = 16, kAlignWorkspace = 256;
   std::map<Id, int64_t> ends;  // by kernel; that of the root is the workspace
+  const auto bytes_of = [&](Id id) { return plan.buffers[id].elements * SizeOf(p.buffers[id].dtype); };
+  std::map<int32_t, int64_t> sizes, offsets;  // of places with several buffers
+  for (const auto& [id, place] : options.places) sizes[place] = std::max(sizes[place], bytes_of(id));
   for (size_t id = 0; id < plan.buffers.size(); ++id) {
     BufferPlan& buffer = plan.buffers[id];
     if (!buffer.used() || !HasOffset(buffer.place)) continue;
     const auto access = std::find_if(accesses.begin(), accesses.end(),
                                      [&](const PlannedAccess& a) { return a.buffer == static_cast<Id>(id); });
     const bool shared = buffer.place == Memory::kShared;
+    const auto in_turn = options.places.find(static_cast<Id>(id));
+    const bool shares = shared && in_turn != options.places.end();
+    if (shares && offsets.contains(in_turn->second)) {
+      buffer.offset = offsets.at(in_turn->second);
+      continue;
+    }
     int64_t& end = ends[shared ? PathFromRoot(p, access->node)[1] : kRoot];
     const int64_t align = shared ? kAlignShared : kAlignWorkspace;
     buffer.offset = (end + align - 1) / align * align;
-    end = buffer.offset + buffer.elements * SizeOf(p.buffers[id].dtype);
+    end = buffer.offset + (shares ? sizes.at(in_turn->second) : bytes_of(static_cast<Id>(id)));
+    if (shares) offsets[in_turn->second] = buffer.offset;
   }
 }
 
@@ -249,7 +260,7 @@ void PlaceBuffers(const Program& program, const PlanOptions& options,
     }
     if (!mine.empty()) PlaceBuffer(program, options, static_cast<Id>(id), mine, plan.buffers[id]);
   }
-  GiveOffsets(program, accesses, plan);
+  GiveOffsets(program, options, accesses, plan);
 }
 
 }  // namespace kiln

@@ -1,6 +1,8 @@
 // Makes the IndexPlan of a decomposed Program before code is emitted.
 #pragma once
 
+#include <map>
+
 #include "backends/lower/plan/index_plan.h"
 
 namespace kiln {
@@ -12,6 +14,8 @@ struct PlanOptions {
   bool rings = true;
   // A program of kernels, even if no loop is on an axis: temporaries in global memory are of the workspace.
   bool kernels = false;
+  // Of kernels: buffers in shared memory with equal numbers lie in one place, one after the other.
+  std::map<Id, int32_t> places = {};
 };
 
 // True for a parallel loop with more than one iteration.

@@ -368,6 +368,7 @@ absl::StatusOr<std::unique_ptr<Codegen>> Codegen::Create(const MachineTarget& ma
   auto impl = std::make_unique<Impl>();
   impl->machine = machine;
   llvm::TargetOptions as_marked;
+  as_marked.UseInitArray = true;  // loaders run no .ctors: a request for a matrix unit is a constructor
   as_marked.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   impl->target.reset(target->createTargetMachine(triple, machine.cpu, machine.features, as_marked,
                                                  llvm::Reloc::PIC_, std::nullopt,

@@ -83,6 +83,7 @@ TEST(MatrixUnit, KeepsSumsInItsRegisters) {
       EXPECT_GE(Count(code, "tdp"), 1) << code;
       EXPECT_EQ(Count(code, "tilestored"), Count(code, "tdp")) << code;
       EXPECT_EQ(Count(code, "syscall"), 1);
+      EXPECT_EQ(Count(code, ".init_array"), 1) << "loaders run no other section";
     }
   }
 }

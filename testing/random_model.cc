@@ -141,8 +141,8 @@ class Maker {
     AddValue(out, most);
   }
 
-  // A convolution along the columns of which the rows are the channels, or one for each channel, in steps of 1 or 2;
-  // often with zeros around the columns.
+  // Adds a convolution: rows are channels, and the window moves along columns in steps of 1 or 2. It sums over all
+  // channels, or is depthwise. Often there are zeros around the columns.
   void AddConvolution() {
     const Value any = Any();
     const int64_t window = 1 + dice_.Below(std::min<int64_t>(any.width, 3));

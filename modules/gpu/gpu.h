@@ -47,9 +47,9 @@ Block StageOperand(Schedule& s, Block block, int operand, Loop step);
 // By operand of an unscheduled block: the position of the reduction loop along which alone it reads neighbours; -1: none.
 std::vector<int> LoopsAlongRows(const Program& program, Id block);
 
-// Draws how the tile that `copy` writes to shared memory lies there: in panels of columns. One panel is row-major; panels
-// of one column are column-major. Threads that read the same column of different rows then use different banks. `slice` is
-// the loop along a row.
+// Draws the layout of the tile that `copy` writes to shared memory. The tile lies there in panels of columns. With one
+// panel it is row-major, with panels of one column it is column-major. In narrow panels, threads that read the same
+// column of different rows use different banks. `slice` is the loop along a row.
 void LayOutTile(Schedule& s, Block copy, Loop slice);
 
 // Lets a block that combines accumulators store what its elementwise consumers compute, in their place.

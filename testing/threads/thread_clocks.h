@@ -9,9 +9,9 @@
 // kFailedPrecondition: a race, with both accesses. Elements are judged twice: by their indices, and as they
 // lie in memory if a temporary keeps only what one iteration of the loops around all its uses needs. Buffers that
 // the plan puts in one place must take turns: all uses of one come before those of the next, and none comes back.
-// Clocks follow from the points alone, so one walk judges every schedule of the
-// threads. Asynchronous copies have clocks beside their thread's, which only a wait joins. A copy of a ring
-// that counts arrivals is handed over by its own barriers. Lanes that share a fragment use memory together.
+// Clocks follow from the points alone, so one walk judges every schedule of the threads. Asynchronous copies have
+// clocks beside their thread's, which only a wait joins. A copy of a ring that counts arrivals is handed over by its
+// own barriers. Lanes that share a fragment use memory together.
 // Neither the analysis that derives plans nor the loop plan of lowering is used here: the clocks must not
 // share their mistakes.
 //

@@ -9,9 +9,9 @@
 
 namespace kiln::fuzz {
 
-// Draws a trace for FuzzTarget(): random steps, tiles of some blocks as schedules by hand make them, more random
-// steps, and bind-rest for what is on no axis yet. Steps in `favored` are drawn more often; empty: those that make
-// kernels. A trace whose threads a plan cannot order is drawn anew, a few times.
+// Draws a trace for FuzzTarget(). It takes random steps, tiles some blocks as schedules by hand do, takes more random
+// steps, and binds the nests that are on no axis yet (bind-rest). Steps in `favored` are drawn more often; if it is
+// empty, those that make kernels. A trace whose threads a plan cannot order is drawn anew, a few times.
 Session DrawKernels(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                     absl::Span<const Primitive* const> favored = {});
 

@@ -1,6 +1,8 @@
 #include "tests/fuzz/defects.h"
 
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -39,6 +41,7 @@ namespace kiln::fuzz {
 namespace {
 
 constexpr int kTraces = 4;
+constexpr int kSecondsOfSeed = 20;  // of processor time; a seed takes less than one
 
 // True for a defect of lowering. Only running plans can find it; proofs do not see lowering.
 bool IsOfPlans(const std::string& defect) { return absl::StartsWith(defect, "plan."); }
@@ -57,6 +60,7 @@ struct Found {
 struct Search {
   std::string defect;
   Found* found = nullptr;
+  int64_t known = 0;  // a seed to try first
   absl::Time begin = absl::Now();
 };
 
@@ -103,15 +107,22 @@ std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   return favored;
 }
 
-// Runs the fuzzer on the next seed. Returns false if it found the defect.
-bool FuzzSeed(const std::vector<const Primitive*>& favored, Found& found) {
+// Runs the fuzzer on the seed. Returns true if it found the defect.
+bool Finds(const Search& search, const std::vector<const Primitive*>& favored) {
+  Found& found = *search.found;
+  if (IsOfPlans(search.defect)) {
+    const PlanSeed plans = CheckPlans(static_cast<uint64_t>(found.seed));
+    found.pairs += plans.pairs;
+    if (!plans.wrong.empty()) std::strcpy(found.property, "plan");
+    return !plans.wrong.empty();
+  }
   for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(found.seed), kTraces, nullptr, favored)) {
     ++found.pairs;
     if (!outcome.broken) continue;
     outcome.broken.property.copy(found.property, sizeof found.property - 1);
-    return false;
+    return true;
   }
-  return true;
+  return false;
 }
 
 // A plan for the threads of a program; nullopt if they cannot be ordered.
@@ -157,6 +168,12 @@ void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& f
   }
 }
 
+// A signal ends this process if a seed takes too long.
+void LimitSeed() {
+  const itimerval limit = {.it_interval = {}, .it_value = {.tv_sec = kSecondsOfSeed, .tv_usec = 0}};
+  KILN_CHECK(setitimer(ITIMER_PROF, &limit, nullptr) == 0, "no timer");
+}
+
 // Starts the search in a child process. A seed on which the child dies is not run again.
 pid_t Start(const Search& search, const DefectStudy& study) {
   const pid_t child = fork();
@@ -165,22 +182,34 @@ pid_t Start(const Search& search, const DefectStudy& study) {
   const std::vector<const Primitive*> favored = FavoredBy(search.defect);
   if (IsOfThreads(search.defect)) FuzzTarget() = GpuTarget(*FindGpu("h100"));
   PlantDefect(search.defect);
-  while (search.found->seed < study.seeds) {
-    ++search.found->seed;
-    if (IsOfPlans(search.defect)) {
-      const PlanSeed plans = CheckPlans(static_cast<uint64_t>(search.found->seed));
-      search.found->pairs += plans.pairs;
-      if (plans.wrong.empty()) continue;
-      std::strcpy(search.found->property, "plan");
-      break;
-    }
+  Found& found = *search.found;
+  if (search.known > 0) {
+    found.seed = search.known;
+    LimitSeed();
+    if (Finds(search, favored)) _exit(0);
+    found.seed = 0;
+  }
+  while (found.seed < study.seeds) {
+    ++found.seed;
+    LimitSeed();
     if (study.proofs) {
-      ProveSeed(search.defect, favored, *search.found);
-    } else if (!FuzzSeed(favored, *search.found)) {
+      ProveSeed(search.defect, favored, found);
+    } else if (Finds(search, favored)) {
       break;
     }
   }
   _exit(0);
+}
+
+// The seed that found each defect before.
+std::map<std::string, int64_t> KnownSeeds(const std::string& path) {
+  std::map<std::string, int64_t> seeds;
+  if (path.empty()) return seeds;
+  std::ifstream file(path);
+  const nlohmann::json rows = nlohmann::json::parse(file, nullptr, false);
+  KILN_CHECK(rows.is_array(), path, " is not a file of --defects --results");
+  for (const nlohmann::json& row : rows) seeds[row.at("defect")] = row.value("seed", int64_t{0});
+  return seeds;
 }
 
 std::string Row(const Found& found, bool proofs) {
@@ -198,6 +227,7 @@ int FindDefects(const DefectStudy& study) {
     return 2;
   }
   const std::set<std::string> names = Names();
+  std::map<std::string, int64_t> known = KnownSeeds(study.known);
   std::map<pid_t, Search> running;
   std::map<std::string, Found> all;
   const auto wait = [&] {
@@ -211,7 +241,8 @@ int FindDefects(const DefectStudy& study) {
       running.emplace(Start(search, study), search);
       return;
     }
-    if (died) std::strcpy(search.found->property, "crash");
+    const bool late = WIFSIGNALED(status) && WTERMSIG(status) == SIGPROF;
+    if (died) std::strcpy(search.found->property, late ? "time" : "crash");
     search.found->seconds = absl::ToDoubleSeconds(absl::Now() - search.begin);
     all[search.defect] = *search.found;
     fmt::print("{:<36} {}\n", search.defect, Row(*search.found, study.proofs));
@@ -225,7 +256,7 @@ int FindDefects(const DefectStudy& study) {
     void* const shared =
         mmap(nullptr, sizeof(Found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     KILN_CHECK(shared != MAP_FAILED, "no memory");
-    const Search search{name, new (shared) Found()};
+    const Search search{name, new (shared) Found(), known[name]};
     running.emplace(Start(search, study), search);
   }
   while (!running.empty()) wait();
@@ -237,6 +268,7 @@ int FindDefects(const DefectStudy& study) {
     proven += found.proven;
     rows.push_back({{"defect", name},
                     {"property", found.property},
+                    {"seed", found.seed},
                     {"pairs", found.pairs},
                     {"seconds", std::round(found.seconds * 10) / 10}});
   }

@@ -10,7 +10,9 @@ struct DefectStudy {
   std::string only;     // studies only defects whose names contain this text
   int64_t seeds = 0;    // largest number of seeds for a defect
   int64_t threads = 1;  // number of defects that are studied at once
-  std::string results;  // a file for the findings, as JSON: [{"defect", "property", "pairs", "seconds"}]
+  std::string
+      results;  // a file for the findings, as JSON: [{"defect", "property", "seed", "pairs", "seconds"}]
+  std::string known;    // such a file, whose seeds are tried first; or empty
   bool proofs = false;  // true: studies the proof (validator/proof/proof.h) on programs made with the defects
 };
 

@@ -11,9 +11,9 @@
 //     left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
-//   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE]
-//     Runs the fuzzer with each planted defect (tests/fuzz/defects.h). With --proofs N, runs the proof on N
-//     pairs that were made with the defect.
+//   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE] [--known FILE]
+//     Runs the fuzzer with each planted defect (tests/fuzz/defects.h). With results of before, the seeds that found
+//     the defects then are tried first. With --proofs N, runs the proof on N pairs that were made with the defect.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]
 //     Proves N pairs (tests/fuzz/proofs.h).
 //   kiln_fuzz --plans N [--seed N] [--threads N] [--summary FILE] [--plant DEFECT]
@@ -60,7 +60,7 @@ struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, plans = 0, seeds = kSeedsPerDefect,
           shrink = 20;
   RunFiles files;
-  std::string replay, one, plant, seeds_of, favor, space, gpu;
+  std::string replay, one, plant, seeds_of, favor, space, gpu, known;
   std::vector<const Primitive*> favored() const {
     std::vector<const Primitive*> favored;
     for (const absl::string_view name : absl::StrSplit(favor, ',', absl::SkipEmpty())) {
@@ -250,7 +250,8 @@ bool ReadOptions(int argc, char** argv, int first, Options& options) {
                                                {"--favor", &options.favor},
                                                {"--space", &options.space},
                                                {"--gpu", &options.gpu},
-                                               {"--seeds-of", &options.seeds_of}};
+                                               {"--seeds-of", &options.seeds_of},
+                                               {"--known", &options.known}};
   for (int i = first; i < argc; i += 2) {
     const std::string value = i + 1 < argc ? argv[i + 1] : "";
     if (texts.count(argv[i]) != 0) {
@@ -280,6 +281,7 @@ int Main(int argc, char** argv) {
                         .seeds = options.proofs > 0 ? options.proofs / kTracesPerSeed : options.seeds,
                         .threads = options.threads,
                         .results = options.files.results,
+                        .known = options.known,
                         .proofs = options.proofs > 0});
   }
   if (options.plans > 0) {

@@ -1,0 +1,8 @@
+// The headers that most tests and benchmarks of compiled code include, precompiled once.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "tests/support/pch.h"

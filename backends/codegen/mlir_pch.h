@@ -2,7 +2,6 @@
 // names the headers it uses. Conversion headers are left out, since few sources need them.
 #pragma once
 
-#include "lang/pch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

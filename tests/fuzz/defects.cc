@@ -168,8 +168,9 @@ void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& f
   }
 }
 
-// A signal ends this process if a seed takes too long.
-void LimitSeed() {
+// Goes to a seed. A signal ends this process if it takes too long.
+void Begin(Found& found, int64_t seed) {
+  found.seed = seed;
   const itimerval limit = {.it_interval = {}, .it_value = {.tv_sec = kSecondsOfSeed, .tv_usec = 0}};
   KILN_CHECK(setitimer(ITIMER_PROF, &limit, nullptr) == 0, "no timer");
 }
@@ -184,14 +185,12 @@ pid_t Start(const Search& search, const DefectStudy& study) {
   PlantDefect(search.defect);
   Found& found = *search.found;
   if (search.known > 0) {
-    found.seed = search.known;
-    LimitSeed();
+    Begin(found, search.known);
     if (Finds(search, favored)) _exit(0);
     found.seed = 0;
   }
   while (found.seed < study.seeds) {
-    ++found.seed;
-    LimitSeed();
+    Begin(found, found.seed + 1);
     if (study.proofs) {
       ProveSeed(search.defect, favored, found);
     } else if (Finds(search, favored)) {
@@ -227,7 +226,7 @@ int FindDefects(const DefectStudy& study) {
     return 2;
   }
   const std::set<std::string> names = Names();
-  std::map<std::string, int64_t> known = KnownSeeds(study.known);
+  std::map<std::string, int64_t> known = KnownSeeds(study.proofs ? "" : study.known);
   std::map<pid_t, Search> running;
   std::map<std::string, Found> all;
   const auto wait = [&] {

@@ -10,9 +10,8 @@ struct DefectStudy {
   std::string only;     // studies only defects whose names contain this text
   int64_t seeds = 0;    // largest number of seeds for a defect
   int64_t threads = 1;  // number of defects that are studied at once
-  std::string
-      results;  // a file for the findings, as JSON: [{"defect", "property", "seed", "pairs", "seconds"}]
-  std::string known;    // such a file, whose seeds are tried first; or empty
+  std::string results;  // a file for the findings: [{"defect", "property", "seed", "pairs", "seconds"}]
+  std::string known;    // such a file, whose seeds are tried first, but by studies of the proof; or empty
   bool proofs = false;  // true: studies the proof (validator/proof/proof.h) on programs made with the defects
 };
 

@@ -361,10 +361,8 @@ absl::Status CheckCombining(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status CheckOwner(const Program& program, Id buffer) {
-  if (!HasAxes(program)) return absl::OkStatus();
+// CheckOwner of a program that has axes.
+absl::Status CheckUses(const Program& program, Id buffer) {
   const std::vector<Id> writers = Writers(program, buffer);
   for (size_t b = 1; b < writers.size(); ++b) {
     for (size_t a = 0; a < b; ++a) {
@@ -376,8 +374,8 @@ absl::Status CheckOwner(const Program& program, Id buffer) {
     // Repeating a store is harmless if the block is the only writer.
     if (program.block(block).monoid == kNone && writers.size() == 1) continue;
     for (Id at = program.nodes[block].parent; at != kRoot; at = program.nodes[at].parent) {
-      if (!program.IsLoop(at) || !OnAxis(program, at) || TellsApart(program, block, at)) continue;
-      if (IsPrivateTo(program, buffer, at) || KILN_DEFECT("owners.repeats")) continue;
+      if (!program.IsLoop(at) || !OnAxis(program, at) || IsPrivateTo(program, buffer, at)) continue;
+      if (TellsApart(program, block, at) || KILN_DEFECT("owners.repeats")) continue;
       return No(absl::StrCat("iterations of ", Describe(program, at), ", which is ",
                              ToString(program.loop(at).kind), ", repeat what others do in ",
                              Describe(program, block), ", and buffer ",
@@ -388,6 +386,12 @@ absl::Status CheckOwner(const Program& program, Id buffer) {
                                                              : OwnerCheck(program, buffer).Run();
 }
 
+}  // namespace
+
+absl::Status CheckOwner(const Program& program, Id buffer) {
+  return HasAxes(program) ? CheckUses(program, buffer) : absl::OkStatus();
+}
+
 absl::Status CheckOwners(const Program& program) {
   if (!HasAxes(program)) return absl::OkStatus();
   for (const Id block : Blocks(program)) {
@@ -395,10 +399,15 @@ absl::Status CheckOwners(const Program& program) {
     if (!status.ok()) return status;
   }
   for (size_t b = 0; b < program.buffers.size(); ++b) {
-    const absl::Status status = CheckOwner(program, static_cast<Id>(b));
+    const absl::Status status = CheckUses(program, static_cast<Id>(b));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckKeepsOwners(const Program& before, const Program& after) {
+  const absl::Status status = CheckOwners(after);
+  return status.ok() || !CheckOwners(before).ok() ? absl::OkStatus() : status;
 }
 
 }  // namespace kiln

@@ -80,6 +80,11 @@ class Distribution {
            a.innermost_ == b.innermost_ && a.waste_ == b.waste_ && a.values_ == b.values_ &&
            a.weights_ == b.weights_;
   }
+  template <typename H>
+  friend H AbslHashValue(H h, const Distribution& d) {
+    return H::combine(std::move(h), d.kind_, d.extent_, d.parts_, d.innermost_, d.waste_, d.values_,
+                      d.weights_);
+  }
 
  private:
   TileBounds bounds() const;

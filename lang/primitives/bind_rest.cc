@@ -134,9 +134,8 @@ absl::Status BindRest(Call& call) {
     const Nest nest = Look(p, node);
     if (nest.outer.empty() || (!FreeAxis(nest).has_value() && nest.threads)) continue;
     Program before = p;
-    const bool owned = CheckOwners(p).ok();
     absl::Status status = BindNest(call, nest, blocks, threads);
-    if (status.ok() && owned) status = CheckOwners(p);
+    if (status.ok()) status = CheckKeepsOwners(before, p);
     if (!status.ok()) p = std::move(before);
   }
   return absl::OkStatus();

@@ -86,7 +86,6 @@ absl::Status CooperativeFetch(Call& call) {
   const Axes threads = Sharing(ThreadsOf(p, NestOf(p, block)), extent / lanes);
 
   const Program before = p;
-  const bool owned = CheckOwners(p).ok();
   std::vector<Id> fused = own;
   if (own.size() > 1) {
     const absl::Status status = RunNested(call, "fuse", own, {}, {}, &fused);
@@ -106,7 +105,7 @@ absl::Status CooperativeFetch(Call& call) {
   }
   if (status.ok() && lanes > 1 && CheckVectorizable(p, parts.back()).ok())
     p.loop(parts.back()).kind = LoopKind::kVectorized;
-  if (status.ok() && owned) status = CheckOwners(p);
+  if (status.ok()) status = CheckKeepsOwners(before, p);
   if (!status.ok()) p = before;
   return status;
 }

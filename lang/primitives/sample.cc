@@ -1,7 +1,11 @@
 // sample-perfect-tile, sample-tile, sample-categorical: sample from the distributions of
 // lang/choices/distribution.h, with supports computed from the current program.
 #include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -73,15 +77,21 @@ void Lower(const Call& call, int first, const std::vector<int64_t>& which, std::
   }
 }
 
-// Restricts tiles to those whose factors are at most `each` (0: no bound).
-Distribution WithEach(const Distribution& tiles, const std::vector<int64_t>& each) {
+// Restricts tiles to those whose factors are at most `each` (0: no bound). Memoized per thread.
+const Distribution& WithEach(const Distribution& tiles, const std::vector<int64_t>& each) {
+  thread_local absl::flat_hash_map<std::pair<Distribution, std::vector<int64_t>>,
+                                   std::unique_ptr<const Distribution>>
+      memo;
+  std::unique_ptr<const Distribution>& slot = memo[{tiles, each}];
+  if (slot != nullptr) return *slot;
   std::vector<int64_t> kept;
   tiles.ForEach([&](const Decision& tile) {
     for (size_t i = 0; i < each.size(); ++i)
       if (each[i] > 0 && tile[i] > each[i]) return;
     kept.insert(kept.end(), tile.begin(), tile.end());
   });
-  return Distribution::Only(tiles, kept);
+  slot = std::make_unique<const Distribution>(Distribution::Only(tiles, kept));
+  return *slot;
 }
 
 // Returns the largest last factor that the budget and the target's bound leave, given the tiles `within`; 0
@@ -144,7 +154,7 @@ absl::Status SampleTile(Call& call, bool perfect) {
   if (tiles.SupportSize() == 0)
     return absl::FailedPreconditionError(absl::StrCat("there are no ", tiles.ToString()));
   if (call.Ints(kEachOf).empty()) return call.Draw(tiles);
-  const Distribution bounded = WithEach(tiles, each);
+  const Distribution& bounded = WithEach(tiles, each);
   if (bounded.SupportSize() == 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("no ", tiles.ToString(), " has factors of at most ", absl::StrJoin(each, " ")));

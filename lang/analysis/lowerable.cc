@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
+#include "lang/base/defect.h"
 
 namespace kiln {
 
@@ -30,7 +31,7 @@ absl::Status VerifyLowerable(const LoopNestSummary& nests) {
       for (const NestTerm& term : nests.terms(axis)) {
         const NestLoop& loop = nests.loops()[term.loop];
         if (loop.kind == LoopKind::kUnrolled || loop.kind == LoopKind::kVectorized ||
-            loop.kind == LoopKind::kVirtualThread)
+            loop.kind == LoopKind::kVirtualThread || KILN_DEFECT("lowerable.registers"))
           continue;
         if (OnAxis(p, loop.node) && IsPrivateTo(p, access.buffer, loop.node)) continue;  // each has its own
         return absl::FailedPreconditionError(

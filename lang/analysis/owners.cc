@@ -210,6 +210,7 @@ class OwnerCheck {
   bool IsDigit(const Parts& parts, const IndexSplit& term, ExtentOf extents) const {
     const IndexSum sum = Simplify(parts.axes + parts.rest, extents);
     if (term.scale < 1 || Bounds(sum, extents).min < 0) return false;
+    if (KILN_DEFECT("owners.digit")) return true;
     IndexSplit digit = term;
     digit.scale = 1;
     const std::optional<IndexSum> found = DivMod(sum, term.scale, SplitRange(term, extents), extents);
@@ -319,7 +320,7 @@ Threads ThreadsOf(const Program& program, Id nest) {
       if (Writes(program, block, buffer) || Reads(program, block, buffer)) threads.collective = owner;
     }
   }
-  const int64_t lanes = LanesOf(threads.collective);
+  const int64_t lanes = KILN_DEFECT("owners.lanes") ? 1 : LanesOf(threads.collective);
   threads.x = (threads.x + lanes - 1) / lanes * lanes;
   return threads;
 }

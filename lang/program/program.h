@@ -21,9 +21,17 @@
 //   prepared children, and run once per set of constants.
 // - Threads: a child of the root with a block or thread axis below it is a kernel. Iterations of an axis are
 //   independent, except that those of a thread axis may combine into one element, which is complete at the
-//   end of the loop. Outside thread axes, one thread runs. Siblings run one after the other. After the end
-//   of a loop, all its threads may read what any of them wrote, if the buffer's owner contains them all. A
-//   buffer lives as long as its owner: only the same thread, warp or block reads it, in the same kernel.
+//   end of the outermost axis loop that feeds it. Outside thread axes, one thread runs. Siblings run one after
+//   the other. After the end of a loop, all its threads may read what any of them wrote, if the buffer's owner
+//   contains them all. A buffer lives as long as its owner: only the same thread, warp or block reads it, in the
+//   same kernel. In a program with axes the other children of the root are kernels, too, of one thread. Kernels
+//   run in order, and each sees all that those before it wrote.
+// - Lanes: a kernel with fragments consists of warps (or warpgroups). Its thread-x counts the lanes of one,
+//   whether a loop is on thread-x or not; thread-y and thread-z count warps. Outside thread-x, the lanes of the
+//   owner run a block that writes or reads a fragment, the issuer of an intrinsic runs its call, and one thread
+//   runs a copy in bulk.
+// - Producers of a pipelined loop run on threads beyond those of the axes. They may be ahead by as many copies
+//   as their rings have, beyond the end of the loop too. So a kernel must not write what its producers read.
 // - Pipelined loops: the instances (child, iteration) may run in any order with three properties. The
 //   iterations of a child are in order. A child runs after the children that write what it reads in the same
 //   iteration. A copy in a ring is overwritten only after all its readers. Stages, orders, depths and

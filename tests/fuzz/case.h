@@ -61,6 +61,9 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
 
+// Whether CheckRuns asks the thread clocks. Set it to false to see what finds a defect without them.
+bool& AsksThreadClocks();
+
 // Checks that the scheduled program `now` has the symbolic outputs `wanted`, in every order that is allowed.
 Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t seed);
 

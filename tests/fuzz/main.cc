@@ -14,6 +14,7 @@
 //   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE] [--known FILE]
 //     Runs the fuzzer with each planted defect (tests/fuzz/defects.h). With results of before, the seeds that found
 //     the defects then are tried first. With --proofs N, runs the proof on N pairs that were made with the defect.
+//     With --clocks 0, only known seeds run, of what thread clocks found, and without these: nothing may be found.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]
 //     Proves N pairs (tests/fuzz/proofs.h).
 //   kiln_fuzz --plans N [--seed N] [--threads N] [--summary FILE] [--plant DEFECT]
@@ -58,7 +59,7 @@ constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
 
 struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, plans = 0, seeds = kSeedsPerDefect,
-          shrink = 20;
+          shrink = 20, clocks = 1;
   RunFiles files;
   std::string replay, one, plant, seeds_of, favor, space, gpu, known;
   std::vector<const Primitive*> favored() const {
@@ -237,10 +238,10 @@ int ReportRefusals() {
 
 // Reads the options from argument `first` on. Prints what it does not know, and returns false.
 bool ReadOptions(int argc, char** argv, int first, Options& options) {
-  std::map<std::string, int64_t*> numbers = {{"--pairs", &options.pairs},       {"--seed", &options.seed},
-                                             {"--threads", &options.threads},   {"--seeds", &options.seeds},
-                                             {"--failures", &options.failures}, {"--proofs", &options.proofs},
-                                             {"--shrink", &options.shrink},     {"--plans", &options.plans}};
+  std::map<std::string, int64_t*> numbers = {
+      {"--pairs", &options.pairs},   {"--seed", &options.seed},         {"--threads", &options.threads},
+      {"--seeds", &options.seeds},   {"--failures", &options.failures}, {"--proofs", &options.proofs},
+      {"--shrink", &options.shrink}, {"--plans", &options.plans},       {"--clocks", &options.clocks}};
   std::map<std::string, std::string*> texts = {{"--results", &options.files.results},
                                                {"--summary", &options.files.summary},
                                                {"--commit", &options.files.commit},
@@ -282,7 +283,8 @@ int Main(int argc, char** argv) {
                         .threads = options.threads,
                         .results = options.files.results,
                         .known = options.known,
-                        .proofs = options.proofs > 0});
+                        .proofs = options.proofs > 0,
+                        .clocks = options.clocks != 0});
   }
   if (options.plans > 0) {
     return FuzzPlans({.pairs = options.plans,

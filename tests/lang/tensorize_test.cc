@@ -243,6 +243,33 @@ TEST(Verify, RefusesACallThatDoesNotMatch) {
   EXPECT_THAT(Verify(p).message(), HasSubstr("is a call of tiny.nothing, which is not declared"));
 }
 
+// A call that is wrong stands for one that nobody looks at: steps elsewhere take time for the calls that they touch alone.
+TEST(Tensorize, AStepMatchesNoCallThatItDoesNotTouch) {
+  Builder b("two");
+  const Id A = b.Input("A", kI32, {4, 4}), B = b.Input("B", kI32, {4, 4}), C = b.Output("C", kI32, {4, 4}),
+           D = b.Output("D", kI32, {4, 4});
+  const IndexSum i = b.Iter(0), j = b.Iter(1), r = b.Iter(2);
+  b.Reduce("matmul", {{"i", 4}, {"j", 4}, {"k", 4, IterKind::kReduction}}, Monoid::Kind::kSum, {C, {i, j}},
+           b.Mul(b.Load(B, {r, j}), b.Load(A, {i, r})));
+  b.Compute("copy", {{"i", 4}, {"j", 4}}, {D, {i, j}}, b.Load(A, {i, j}));
+  Schedule s = Scheduled(b.Finish());
+  const Block tile = s.Blockize(Tile(s, {2, 2, 2})[3]);
+  s.Tensorize(tile, "tiny.mma.i32x2");
+  ASSERT_TRUE(s.ok()) << s.status();
+  Program wrong = s.program();
+  wrong.block(s.node(tile)).intrinsic = wrong.Intern("tiny.dot.i32x2");
+  ASSERT_FALSE(CheckCalls(wrong).ok());
+  Schedule later = Scheduled(wrong);
+  const auto of_copy = later.GetLoops(later.GetBlock("copy"));
+  later.Split(of_copy[0], {2, 2});
+  later.Unroll(of_copy[1]);
+  later.Split(later.GetLoops(later.GetBlock("matmul.tile"))[0], {2, 1});  // around the call
+  ASSERT_TRUE(later.ok()) << later.status();
+  const auto inside = later.GetLoops(later.GetBlock("matmul"));
+  later.Reorder({inside[2], inside[0]});
+  EXPECT_THAT(Refusal(later), HasSubstr("block \"matmul.tile\" does not match tiny.dot.i32x2: "));
+}
+
 TEST(Intrinsics, EveryDescriptionIsACallOfItself) {
   for (const Intrinsic* const intrinsic : AllIntrinsics()) {
     const Program& d = DescriptionOf(*intrinsic);

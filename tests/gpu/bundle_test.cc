@@ -11,6 +11,7 @@
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
 #include "tests/gpu/on_fake_gpu.h"
+#include "tests/gpu/on_gpu.h"
 #include "tests/support/product_mlir.h"
 
 namespace kiln {
@@ -51,15 +52,15 @@ TEST_F(OnFakeGpu, TheMeasurerGoesOnAfterAFault) {
   const auto measurer = *std::move(started);
   EXPECT_EQ(measurer->target().fingerprint, "Emulated GPU, sm_90, 4 SMs");
   const Program original = Matmul(32, 24, 16);
-  const Program tiled = SimtMatmul(original).program();
-  Schedule s = Scheduled(original);
-  s.Bind(s.GetLoops(s.GetBlock("matmul"))[0], LoopKind::kThreadX);
-  ASSERT_TRUE(s.ok()) << s.status();
-  const Program rows = s.program(), unknown = [&] {
-    Schedule other = Scheduled(original);
-    other.Bind(other.GetLoops(other.GetBlock("matmul"))[0], LoopKind::kBlockX);
-    return other.program();
-  }();
+  const auto bound = [&](LoopKind axis) {
+    Schedule s = Scheduled(original);
+    s.Bind(s.GetLoops(s.GetBlock("matmul"))[0], axis);
+    EXPECT_TRUE(s.ok()) << s.status();
+    ExpectSameOnGpu(original, s.program());
+    return s.program();
+  };
+  const Program tiled = SimtMatmul(original).program(), rows = bound(LoopKind::kThreadX),
+                unknown = bound(LoopKind::kBlockX);
   StandIn(measurer->builders(), tiled);
   StandIn(measurer->builders(), rows);
   // The driver has nothing that runs `unknown`, which so fails.
@@ -110,10 +111,10 @@ TEST_F(OnFakeGpu, ADriverThatFailsIsNoAbsentOne) {
             absl::FailedPreconditionError("NVIDIA's driver fails: cuInit: unknown error (CUresult 999)"));
 }
 
-// The untransformed program gets no time, so that its outputs are not there to compare with.
+// The untransformed program gets too little time, so that its outputs are not there to compare with.
 TEST_F(OnFakeGpu, ChosenElementsAreComparedIfTheOriginalTakesTooLong) {
   auto started =
-      GpuMeasurer::Start(target_, {.reference_seconds = 0, .reference_kernel = false, .race_samples = 3});
+      GpuMeasurer::Start(target_, {.reference_seconds = 1e-6, .reference_kernel = false, .race_samples = 3});
   ASSERT_TRUE(started.ok()) << started.status();
   const Program original = Matmul(32, 24, 16), tiled = SimtMatmul(original).program();
   StandIn((*started)->builders(), tiled);

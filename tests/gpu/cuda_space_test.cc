@@ -27,7 +27,7 @@ void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed, 
     const auto replayed = Replay(sketch.trace, original, target, chooser);
     ASSERT_TRUE(replayed.ok()) << replayed.status();
     SCOPED_TRACE(Print(WithDecisions(*replayed)));
-    ExpectSameOnGpu(original, replayed->program());
+    ExpectSameOnGpu(replayed->state.Reference(original), replayed->program());
   }
 }
 

@@ -8,6 +8,7 @@
 #include "testing/matmul.h"
 #include "testing/softmax.h"
 #include "tests/gpu/gpu_product.h"
+#include "tests/gpu/on_gpu.h"
 
 namespace kiln {
 namespace {
@@ -215,13 +216,15 @@ int main(void) {
 )";
 
 TEST_F(GpuExport, SeveralKernelsShareAWorkspace) {
-  Schedule s = Scheduled(Softmax(5, 33));
+  const Program program = Softmax(5, 33);
+  Schedule s = Scheduled(program);
   for (const char* block : {"max", "exp", "sum", "div"}) {
     const auto parts = s.Split(s.GetLoops(s.GetBlock(block))[0], {kAuto, 4});
     s.Bind(parts[0], LoopKind::kBlockX);
     s.Bind(parts[1], LoopKind::kThreadX);
   }
   ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameOnGpu(program, s.program());
   ExportTo(s.program(), "softmax");
   EXPECT_EQ(product_.launches.launches.size(), 4);
   EXPECT_EQ(RunC(std::string(kGpu) + kUseSoftmax, "softmax"),
@@ -245,9 +248,11 @@ TEST_F(GpuExport, ANameOfOursIsNoParameter) {
   Builder b("scale");
   const Id X = b.Input("stream", DType::kF32, {64}), Y = b.Output("workspace", DType::kF32, {64});
   b.Compute("scale", {{"i", 64}}, {Y, {b.Iter(0)}}, b.Load(X, {b.Iter(0)}));
-  Schedule s = Scheduled(b.Finish());
+  const Program program = b.Finish();
+  Schedule s = Scheduled(program);
   s.Bind(s.GetLoops(s.GetBlock("scale"))[0], LoopKind::kThreadX);
   ASSERT_TRUE(s.ok()) << s.status();
+  ExpectSameOnGpu(program, s.program());
   ExportTo(s.program(), "scale");
   EXPECT_NE(Read(folder_ + "/scale.h")
                 .find("int scale(void* stream,\n          const void* stream_,\n          void* "

@@ -85,11 +85,11 @@ class Faulty {
 };
 
 // Expects of each fault that it passes without its finders, that each of them finds it, and that nothing is found without a
-// fault.
+// fault, where all checks of ExpectSameOnGpu pass.
 inline void ExpectFound(const Program& original, const Schedule& s, absl::Span<const Injection> injections) {
   ASSERT_TRUE(s.ok()) << s.status();
-  const Faulty nothing(original, s.program(), {"nothing"});
-  for (const unsigned off : {0u, unsigned{kChecks}}) EXPECT_EQ(nothing.Without(off), "");
+  ExpectSameOnGpu(original, s.program());
+  EXPECT_EQ(Faulty(original, s.program(), {"nothing"}).Without(kChecks), "");
   for (const Injection& injection : injections) {
     SCOPED_TRACE(injection.name);
     const Faulty faulty(original, s.program(), injection);

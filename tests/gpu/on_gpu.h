@@ -8,15 +8,18 @@
 #include "backends/gpu/ptxas.h"
 #include "backends/lower/kernels/plan_kernels.h"
 #include "backends/lower/plan/loop_plan_text.h"
-#include "lang/analysis/legality.h"
+#include "backends/prove/presburger.h"
+#include "lang/analysis/lowerable.h"
 #include "lang/program/layout.h"
 #include "lang/program/scalar.h"
 #include "lang/reference/interpreter.h"
+#include "lang/text/text.h"
 #include "lang/threads/synchronization.h"
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
 #include "testing/threads/thread_clocks.h"
 #include "tests/gpu/emulated.h"
+#include "validator/proof/proof.h"
 
 namespace kiln {
 
@@ -73,14 +76,21 @@ inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planne
   }
 }
 
-// The same for a program that is scheduled for a GPU. Each thread uses what it owns, and thread clocks find no race where
-// the threads wait as planned. Every test that makes a GPU schedule calls this (tests/house/gpu_schedules_test.cc).
+// A program that is scheduled for a GPU passes all checks: Verify, the rules of finished programs, the proof, thread clocks,
+// and those of ExpectPlanOnGpu. The proof shows that the threads wait for each other, too. Every test that makes a GPU
+// schedule calls this (tests/house/gpu_schedules_test.cc).
 inline void ExpectSameOnGpu(const Program& original, const Program& scheduled, double tolerance = 1e-4) {
-  EXPECT_EQ(CheckOwners(scheduled), absl::OkStatus());
+  ASSERT_EQ(Verify(scheduled), absl::OkStatus());
+  LoopNestSummary nests;
+  nests.Read(scheduled);
+  ASSERT_EQ(VerifyLowerable(nests), absl::OkStatus());
+  proof::PresburgerProver prover;
+  const Proof proof =
+      Prove(original, scheduled, {.prover = &prover, .limit = absl::Seconds(30), .most_instances = 0});
+  EXPECT_EQ(std::string(ToString(proof.verdict)), "proven") << proof.reason << "\n" << ToString(scheduled);
   const auto points = PlanSynchronization(scheduled);
   ASSERT_TRUE(points.ok()) << points.status();
-  const absl::Status clocks = CheckThreadClocks(scheduled, *points);
-  EXPECT_TRUE(clocks.ok() || absl::IsResourceExhausted(clocks)) << clocks;
+  EXPECT_EQ(CheckThreadClocks(scheduled, *points), absl::OkStatus());
   const auto planned = plan::PlanKernels(scheduled);
   ASSERT_TRUE(planned.ok()) << planned.status();
   ExpectPlanOnGpu(original, *planned, tolerance);

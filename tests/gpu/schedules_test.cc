@@ -8,6 +8,7 @@
 #include "testing/matmul.h"
 #include "testing/softmax.h"
 #include "tests/gpu/on_gpu.h"
+#include "tests/support/gpu_pairs.h"
 
 namespace kiln {
 namespace {
@@ -73,6 +74,28 @@ TEST(GpuSchedules, AreRefusedIfPlansDoNotHaveTheirCopiesYet) {
   Program parallel = Matmul(32, 24, 16);
   for (LoopNode& loop : parallel.loops) loop.kind = LoopKind::kParallel;
   EXPECT_EQ(plan::PlanKernels(parallel).status().message(), "plans for GPUs do not have parallel loops yet");
+}
+
+// Those of tests that compare estimates of time.
+TEST(GpuSchedules, OfPairs) {
+  for (const bool rows : {true, false})
+    for (const int64_t vector : {1, 4}) ExpectSameOnGpu(Copy(128, 128), CopyAlong(rows, vector, 128));
+  ExpectSameOnGpu(Copy(4, 512), CopyInOneBlock(4, 512));
+  ExpectSameOnGpu(Matmul(16, 24, 12), ProductWithoutTiles(16, 24, 12, 64));
+  ExpectSameOnGpu(Matmul(40, 32, 4), ProductInOneBlock(40, 32, 4));
+  ExpectSameOnGpu(Matmul(64, 64, 64), ProductByTiles(64, 4));
+}
+
+// Those of tests of synchronization. They are proven against themselves.
+TEST(GpuSchedules, ThatWaitForOthers) {
+  for (const auto& [shift, threads] : {std::pair{0, 32}, {1, 8}, {1, 64}}) {
+    const Program shifted = Shifted(256, shift, threads);
+    ExpectSameOnGpu(shifted, shifted);
+  }
+  for (const char* transport : {"sync", "async"}) {
+    const Program copied = Copied(64, {.stages = {0, 1}, .depths = {2}, .transport = transport});
+    ExpectSameOnGpu(copied, copied);
+  }
 }
 
 constexpr char kPointwise[] = R"(kiln.program v1

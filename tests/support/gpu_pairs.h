@@ -18,15 +18,23 @@ inline Program Copy(int64_t rows, int64_t columns) {
   return b.Finish();
 }
 
-// A copy of 1024 by 1024 elements, a block of 256 threads for each row, or for each column.
-inline Program CopyAlong(bool rows, int64_t vector) {
-  Schedule s = Scheduled(Copy(1024, 1024));
+// A square copy, a block for each row, or for each column. A quarter as many threads as it has elements.
+inline Program CopyAlong(bool rows, int64_t vector, int64_t size = 1024) {
+  Schedule s = Scheduled(Copy(size, size));
   auto loops = s.GetLoops(s.GetBlock("copy"));
   if (!rows) s.Reorder({loops[1], loops[0]}), std::swap(loops[0], loops[1]);
-  const auto parts = s.Split(loops[1], {kAuto, 256, vector});
+  const auto parts = s.Split(loops[1], {kAuto, size / 4, vector});
   s.Bind(loops[0], LoopKind::kBlockX);
   s.Bind(parts[1], LoopKind::kThreadX);
   if (vector > 1) s.Vectorize(parts[2]);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
+}
+
+// The same for each element of a row in one block, which has 256 threads.
+inline Program CopyInOneBlock(int64_t rows, int64_t columns) {
+  Schedule s = Scheduled(Copy(rows, columns));
+  s.Bind(s.Split(s.GetLoops(s.GetBlock("copy"))[1], {kAuto, 256})[1], LoopKind::kThreadX);
   KILN_CHECK(s.ok(), s.status().message());
   return s.program();
 }

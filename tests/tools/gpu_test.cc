@@ -66,6 +66,25 @@ TEST_F(Gpu, ShowHasTheStagesOfAFile) {
   EXPECT_THAT(of_cpu.err, HasSubstr("the stage ptx is of GPUs; --target names one"));
 }
 
+// A stand-in for nvdisasm says what it got.
+TEST_F(Gpu, ShowPrintsWhatNvdisasmMakesOfTheCubin) {
+  const std::string tool = folder_.Write("nvdisasm", R"(#!/bin/sh
+echo "$# argument, $(head -c 4 "$1" | tail -c 3), $(grep -ac kernel_0 "$1" | sed 's/[1-9][0-9]*/some/') kernel_0"
+)");
+  std::filesystem::permissions(tool, std::filesystem::perms::owner_all);
+  setenv("KILN_NVDISASM", tool.c_str(), 1);
+  const Ran sass = Kiln({"show", "product.mlir", "--target", "h100", "--stage", "sass"});
+  folder_.Write("failing", "#!/bin/sh\necho no such instruction\nexit 3\n");
+  std::filesystem::permissions(folder_ / "failing", std::filesystem::perms::owner_all);
+  setenv("KILN_NVDISASM", (folder_ / "failing").c_str(), 1);
+  const Ran failed = Kiln({"show", "product.mlir", "--target", "h100", "--stage", "sass"});
+  unsetenv("KILN_NVDISASM");
+  EXPECT_EQ(sass.exit_code, 0) << sass.err;
+  EXPECT_EQ(sass.out, "1 argument, ELF, some kernel_0\n");
+  EXPECT_EQ(failed.exit_code, 1);
+  EXPECT_THAT(failed.err, HasSubstr("failing failed with status 3: no such instruction"));
+}
+
 TEST_F(Gpu, ShowTakesATrace) {
   folder_.Write(
       "bound.trace",

@@ -7,9 +7,9 @@
 #include "api/text.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/tune_options.h"
-#include "tools/commands/tune_text.h"
 #include "tools/interrupt.h"
 #include "tools/subcommands.h"
+#include "tools/text/tune_text.h"
 
 namespace kiln::tools {
 namespace {

@@ -1,11 +1,11 @@
-#include "tools/commands/tune_text.h"
+#include "tools/text/tune_text.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/text.h"
-#include "tools/commands/build_text.h"
 #include "tools/common.h"
+#include "tools/text/build_text.h"
 
 namespace kiln::tools {
 namespace {

@@ -67,6 +67,7 @@ std::string GainText(const api::TuneReport& report) {
 }  // namespace
 
 void PrintText(const api::TuneReport& report) {
+  if (!report.nothing.empty()) std::printf("kiln: %s\n", report.nothing.c_str());
   for (const api::TaskResult& t : report.tasks) {
     std::printf("%s\n", t.name.c_str());
     if (t.record == 0) {

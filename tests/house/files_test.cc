@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tests/house/source_tree.h"
 
@@ -76,6 +78,40 @@ TEST(Files, DrawNoSeedUnseen) {
         EXPECT_FALSE(absl::StrContains(file.lines[i], source))
             << file.path << ":" << i + 1 << " draws from " << source << "; use DrawnSeed()";
       }
+    }
+  }
+}
+
+bool ContainsAny(absl::string_view text, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return absl::StrContains(text, word); });
+}
+
+// The names of speeds: "gflops", and the variables that these statements set from a clock.
+std::set<std::string> NamesOfSpeeds(const std::vector<std::string>& statements) {
+  static const std::vector<std::string> kClocks = {"steady_clock::now", "MonotonicSeconds", "clock_gettime",
+                                                   "CpuSeconds", "absl::Now"};
+  std::set<std::string> names = {"gflops"};
+  for (const std::string& statement : statements) {
+    const size_t equals = statement.find(" = ");
+    if (equals == std::string::npos || !ContainsAny(statement.substr(equals), kClocks)) continue;
+    const size_t begin = statement.find_last_of(" \n(", equals - 1) + 1;
+    names.insert(statement.substr(begin, equals - begin));
+  }
+  return names;
+}
+
+// A test that asserts a speed fails on a busy machine. Speeds belong to bench/.
+TEST(Files, OfTestsAssertNoSpeed) {
+  static const std::vector<std::string> kComparisons = {"_LT(", "_LE(", "_GT(", "_GE(", "_NEAR("};
+  for (const TextFile& file : ReadTree()) {
+    if (!absl::StartsWith(file.path, "tests/") || !absl::EndsWith(file.path, "_test.cc")) continue;
+    const std::vector<std::string> statements = absl::StrSplit(absl::StrJoin(file.lines, "\n"), ';');
+    const std::set<std::string> speeds = NamesOfSpeeds(statements);
+    for (const std::string& statement : statements) {
+      if (!ContainsAny(statement, kComparisons) || absl::EndsWith(statement, ", 0)")) continue;
+      for (const absl::string_view word : absl::StrSplit(statement, absl::ByAnyChar(" \n()*/+-,.")))
+        EXPECT_FALSE(speeds.contains(std::string(word))) << file.path << " asserts a speed:" << statement;
     }
   }
 }

@@ -103,7 +103,8 @@ Broken CheckFaultyPlan(const Program& program, SyncPlan plan, uint64_t seed, int
                                            kiln::ToString(program))};
 }
 
-// Checks that the threads of kernels do not race if they wait where the plan says.
+// Checks that the threads of kernels do not race if they wait where the plan says. Also checks that the proof accepts no
+// plan with a fault under which they race.
 Broken CheckThreads(const Program& program, uint64_t seed) {
   constexpr int64_t kAccesses = 100'000;
   if (!AsksThreadClocks() || !HasAxes(program) || !CheckOwners(program).ok()) return {};

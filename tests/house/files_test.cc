@@ -1,23 +1,34 @@
 // Tests the sizes of files, and that a clone needs nothing outside of it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "tests/house/source_tree.h"
 
 namespace kiln::house {
 namespace {
 
-// The limit of a file's lines. A leaf module fits a page; the framework of modules/, multi-level tiling
-// and what modules for GPUs share may be longer.
+// True for a file that defines a subcommand of `kiln`.
+bool DefinesCommand(const TextFile& file) {
+  return absl::StartsWith(file.path, "tools/commands/") &&
+         std::any_of(file.lines.begin(), file.lines.end(),
+                     [](const std::string& line) { return absl::StartsWith(line, "Action Add"); });
+}
+
+// The limit of a file's lines. A command and a leaf module fit a page; the framework of modules/, multi-level
+// tiling and what modules for GPUs share may be longer.
 size_t LineLimit(const TextFile& file) {
   const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
   if (parts[0] == "modules")
     return parts.size() == 2 || parts[1] == "tiling" || parts[1] == "gpu" ? 200 : 100;
+  if (DefinesCommand(file)) return 100;
   return file.IsHeader() ? 200 : 500;
 }
 
@@ -25,6 +36,12 @@ TEST(Files, StayBelowTheirLimitsOfLines) {
   for (const TextFile& file : ReadTree()) {
     if (file.IsSource()) EXPECT_LT(file.lines.size(), LineLimit(file)) << file.path;
   }
+}
+
+// Otherwise the limit of commands would hold for none of them.
+TEST(Files, OfTheCommandsAreFound) {
+  const std::vector<TextFile> tree = ReadTree();
+  EXPECT_GE(std::count_if(tree.begin(), tree.end(), DefinesCommand), 16);
 }
 
 TEST(Files, HeadersAreIncludedOnce) {
@@ -61,6 +78,40 @@ TEST(Files, DrawNoSeedUnseen) {
         EXPECT_FALSE(absl::StrContains(file.lines[i], source))
             << file.path << ":" << i + 1 << " draws from " << source << "; use DrawnSeed()";
       }
+    }
+  }
+}
+
+bool ContainsAny(absl::string_view text, const std::vector<std::string>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [&](const std::string& word) { return absl::StrContains(text, word); });
+}
+
+// The names of speeds: "gflops", and the variables that these statements set from a clock.
+std::set<std::string> NamesOfSpeeds(const std::vector<std::string>& statements) {
+  static const std::vector<std::string> kClocks = {"steady_clock::now", "MonotonicSeconds", "clock_gettime",
+                                                   "CpuSeconds", "absl::Now"};
+  std::set<std::string> names = {"gflops"};
+  for (const std::string& statement : statements) {
+    const size_t equals = statement.find(" = ");
+    if (equals == std::string::npos || !ContainsAny(statement.substr(equals), kClocks)) continue;
+    const size_t begin = statement.find_last_of(" \n(", equals - 1) + 1;
+    names.insert(statement.substr(begin, equals - begin));
+  }
+  return names;
+}
+
+// A test that asserts a speed fails on a busy machine. Speeds belong to bench/.
+TEST(Files, OfTestsAssertNoSpeed) {
+  static const std::vector<std::string> kComparisons = {"_LT(", "_LE(", "_GT(", "_GE(", "_NEAR("};
+  for (const TextFile& file : ReadTree()) {
+    if (!absl::StartsWith(file.path, "tests/") || !absl::EndsWith(file.path, "_test.cc")) continue;
+    const std::vector<std::string> statements = absl::StrSplit(absl::StrJoin(file.lines, "\n"), ';');
+    const std::set<std::string> speeds = NamesOfSpeeds(statements);
+    for (const std::string& statement : statements) {
+      if (!ContainsAny(statement, kComparisons) || absl::EndsWith(statement, ", 0)")) continue;
+      for (const absl::string_view word : absl::StrSplit(statement, absl::ByAnyChar(" \n()*/+-,.")))
+        EXPECT_FALSE(speeds.contains(std::string(word))) << file.path << " asserts a speed:" << statement;
     }
   }
 }

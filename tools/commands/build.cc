@@ -1,8 +1,8 @@
 #include "api/json.h"
 #include "api/session.h"
-#include "tools/commands/build_text.h"
 #include "tools/interrupt.h"
 #include "tools/subcommands.h"
+#include "tools/text/build_text.h"
 
 namespace kiln::tools {
 namespace {

@@ -7,6 +7,7 @@
 #include "api/json.h"
 #include "api/session.h"
 #include "tools/subcommands.h"
+#include "tools/text/model_text.h"
 
 namespace kiln::tools {
 namespace {
@@ -18,33 +19,13 @@ struct Options {
   bool json = false;
 };
 
-std::string Bytes(int64_t bytes) { return bytes == 0 ? "" : std::to_string(bytes); }
-
-std::string CallsText(const api::PlannedModel& model) {
-  std::vector<std::vector<std::string>> rows{
-      {"call", "task", "schedule", "workers", "bytes", "scratch", "arrays"}};
-  for (const api::PlannedCall& c : model.calls)
-    rows.push_back({c.prepares ? "prepare" : std::to_string(c.number), c.task, c.schedule,
-                    c.takes_threads ? "threads" : "1", Bytes(c.bytes), Bytes(c.workspace), c.arguments});
-  return Table(rows);
-}
-
-std::string MemoryText(const api::PlannedModel& model) {
-  std::vector<std::vector<std::string>> rows{{"area", "from", "to", "calls", "what"}};
-  for (const api::PlannedArray& a : model.arrays)
-    rows.push_back({a.area, std::to_string(a.begin), std::to_string(a.end),
-                    a.first < 0 ? "" : absl::StrCat(a.first, " to ", a.last), a.what});
-  return absl::StrCat(Table(rows), "arena ", model.arena_bytes, " bytes (", model.alive_bytes(),
-                      " alive at once), weights ", model.weights_bytes, " bytes\n");
-}
-
 absl::Status ShowModel(const Options& options) {
   const auto model = api::Session().ShowModel(options.what);
   if (!model.ok()) return model.status();
   if (options.json) {
     Print(api::ToJson(*model));
   } else {
-    std::printf("%s", (options.settings.stage == "calls" ? CallsText(*model) : MemoryText(*model)).c_str());
+    PrintText(*model, options.settings.stage);
   }
   return absl::OkStatus();
 }

@@ -1,7 +1,7 @@
 #include "api/json.h"
 #include "api/session.h"
-#include "tools/commands/space_text.h"
 #include "tools/subcommands.h"
+#include "tools/text/space_text.h"
 
 namespace kiln::tools {
 namespace {

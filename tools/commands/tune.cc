@@ -7,9 +7,9 @@
 #include "api/text.h"
 #include "tools/commands/progress.h"
 #include "tools/commands/tune_options.h"
-#include "tools/commands/tune_text.h"
 #include "tools/interrupt.h"
 #include "tools/subcommands.h"
+#include "tools/text/tune_text.h"
 
 namespace kiln::tools {
 namespace {
@@ -21,15 +21,12 @@ struct Options {
   bool quiet = false, json = false;
 };
 
-absl::Status NothingToDo(const Options& o, const absl::Status& why) {
-  api::TuneReport report{.file = o.source.path, .database = o.database};
-  report.nothing = std::string(why.message());
-  if (o.json) {
+void Show(const api::TuneReport& report, bool json) {
+  if (json) {
     Print(api::ToJson(report));
   } else {
-    std::printf("kiln: %s\n", report.nothing.c_str());
+    PrintText(report);
   }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) {
@@ -56,7 +53,12 @@ absl::Status Tune(const Options& o) {
   api::Source source = o.source;
   source.whole = !o.settings.output.empty();  // the run ends with the whole
   const absl::Status loaded = session.Load(source);
-  if (absl::IsOutOfRange(loaded)) return NothingToDo(o, loaded);
+  if (absl::IsOutOfRange(loaded)) {
+    api::TuneReport report{.file = o.source.path, .database = o.database};
+    report.nothing = std::string(loaded.message());
+    Show(report, o.json);
+    return absl::OkStatus();
+  }
   if (!loaded.ok()) return loaded;
   absl::StatusOr<api::TuneReport> report = Search(o, session);
   if (!report.ok()) return report.status();
@@ -65,11 +67,7 @@ absl::Status Tune(const Options& o) {
     report->resume = TypedCommand();
   }
   if (report->run == 0) return report->status;
-  if (o.json) {
-    Print(api::ToJson(*report));
-  } else {
-    PrintText(*report);
-  }
+  Show(*report, o.json);
   return report->partial ? Partial(report->status) : report->status;
 }
 
@@ -85,12 +83,7 @@ Action AddTune(CLI::App& command) {
   AddMeasuring(command, &o->settings);
   AddWithout(command, &o->without);
   AddSpaceOptions(command, &o->settings.space);
-  AddTarget(
-      command, &o->settings.target,
-      "The machine to tune for: host, or a GPU; without such a GPU here, programs are estimated and emulated")
-      ->capture_default_str();
-  command.add_flag("--static", o->settings.is_static,
-                   "Estimate cycles for the GPU, though this machine may have one");
+  AddMachine(command, &o->settings);
   AddSearch(command, &o->settings);
   command.add_option("--events", o->events, "File for the events of the search, one JSON object per line");
   command.add_flag("--quiet", o->quiet, "Do not show progress");

@@ -33,6 +33,14 @@ void AddMeasuring(CLI::App& command, api::TuneSettings* s) {
       "Do not run the whole of a file with several calls between rounds, to weigh tasks by their time in it");
 }
 
+void AddMachine(CLI::App& command, api::TuneSettings* s) {
+  AddTarget(
+      command, &s->target,
+      "The machine to tune for: host, or a GPU; without such a GPU here, programs are estimated and emulated")
+      ->capture_default_str();
+  command.add_flag("--static", s->is_static, "Estimate cycles for the GPU, though this machine may have one");
+}
+
 void AddSearch(CLI::App& command, api::TuneSettings* s) {
   command.add_option("--strategy", s->strategy, "Strategy that proposes the programs to measure")
       ->check(CLI::IsMember(api::StrategyNames()))

@@ -9,6 +9,7 @@ namespace kiln::tools {
 // Add the options that are settings of the search, in the order of the help text.
 void AddBudget(CLI::App& command, api::TuneSettings* settings);
 void AddMeasuring(CLI::App& command, api::TuneSettings* settings);
+void AddMachine(CLI::App& command, api::TuneSettings* settings);
 void AddSearch(CLI::App& command, api::TuneSettings* settings);
 
 }  // namespace kiln::tools

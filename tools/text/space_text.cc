@@ -1,4 +1,4 @@
-#include "tools/commands/space_text.h"
+#include "tools/text/space_text.h"
 
 #include <algorithm>
 #include <cmath>

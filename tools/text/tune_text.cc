@@ -1,11 +1,11 @@
-#include "tools/commands/tune_text.h"
+#include "tools/text/tune_text.h"
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "api/text.h"
-#include "tools/commands/build_text.h"
 #include "tools/common.h"
+#include "tools/text/build_text.h"
 
 namespace kiln::tools {
 namespace {
@@ -67,6 +67,7 @@ std::string GainText(const api::TuneReport& report) {
 }  // namespace
 
 void PrintText(const api::TuneReport& report) {
+  if (!report.nothing.empty()) std::printf("kiln: %s\n", report.nothing.c_str());
   for (const api::TaskResult& t : report.tasks) {
     std::printf("%s\n", t.name.c_str());
     if (t.record == 0) {

@@ -1,4 +1,4 @@
-#include "tools/commands/build_text.h"
+#include "tools/text/build_text.h"
 
 #include <cstdio>
 #include <map>

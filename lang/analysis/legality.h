@@ -31,7 +31,7 @@ absl::Status CheckPrepared(const Program& program);
 // store. Threads of a reduction combine into one element. Holds for programs with axes.
 absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
-// The same for the program after a step; OK, too, if the check failed before the step.
+// CheckOwners of the program after a step; OK, too, if the program before the step fails it.
 absl::Status CheckKeepsOwners(const Program& before, const Program& after);
 // OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for
 // another. Such a buffer must be a temporary that only this loop uses. One block writes it anew in each

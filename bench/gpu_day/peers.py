@@ -53,6 +53,11 @@ def operators(torch):
     found['torch_dense_bias_gelu'] = ([(128, 768), (3072, 768), (3072,)], lambda x, w, b: F.gelu(F.linear(x, w, b)))
     found['torch_softmax'] = ([(256, 256)], lambda x: torch.softmax(x, -1))
     found['torch_layernorm'] = ([(1, 128, 768), (768,), (768,)], lambda x, w, b: F.layer_norm(x, (768,), w, b))
+    found['softmax_8192x4096'] = ([(8192, 4096)], lambda x: torch.softmax(x, -1))
+    found['layernorm_65536x768'] = ([(1, 65536, 768), (768,), (768,)], lambda x, w, b: F.layer_norm(x, (768,), w, b))
+    found['bias_gelu_16384x3072'] = ([(16384, 3072), (3072,)], lambda x, b: F.gelu(x + b))
+    found['transpose_8192'] = ([(8192, 8192)], lambda x: x.t().contiguous())
+    found['sum_rows_8192'] = ([(8192, 8192)], lambda x: x.sum(-1))
     found['copy_2^26'] = ([(1 << 26,)], torch.clone)
     return found
 

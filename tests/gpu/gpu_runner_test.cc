@@ -160,6 +160,23 @@ TEST_F(GpuRunner, ComparesAgainAfterTheTiming) {
   EXPECT_TRUE(absl::EndsWith(status, ", after the timing")) << status;
 }
 
+// The buffers have 64 copies. A sample runs a kernel often enough, and equally often on each.
+TEST_F(GpuRunner, ReplaysTheRunsOfAShortKernel) {
+  const std::string log = folder_ + "/log";
+  setenv("KILN_FAKE_CUDA_LOG", log.c_str(), 1);
+  auto pool = RunnerPool::Start({.runner_path = kRunner});
+  ASSERT_TRUE(pool.ok()) << pool.status();
+  const RunResult result = (*pool)->Submit(Twice("good", 3)).get();
+  unsetenv("KILN_FAKE_CUDA_LOG");
+  EXPECT_EQ(result.status, RunStatus::kOk) << result.detail;
+  int replays = 0, runs = 0;
+  for (const absl::string_view line : absl::StrSplit(Read(log), '\n'))
+    replays += sscanf(std::string(line).c_str(), "cuGraphLaunch of %d", &runs) == 1;
+  EXPECT_GE(replays, 3);
+  EXPECT_GT(runs, 0);
+  EXPECT_EQ(runs % 64, 0);
+}
+
 // Inputs of stress sets are up to 1e19 apart; what is finite must stay so.
 TEST_F(GpuRunner, RunsWithInputsThatLieFarApart) {
   RunRequest request = Twice("infinite");

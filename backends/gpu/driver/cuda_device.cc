@@ -21,7 +21,9 @@ enum Status : int {
   kNotFound = 500,
   kOutOfResources = 701,
 };
-constexpr int kDynamicShared = 8;  // attribute of a kernel
+constexpr int kDynamicShared = 8;     // attribute of a kernel
+constexpr unsigned kNonBlocking = 1;  // of a stream: it does not wait for the null stream
+constexpr int kCaptureOfThread = 1;
 constexpr int64_t kSmallShared = 48 << 10;
 
 }  // namespace
@@ -50,6 +52,13 @@ struct CudaDevice::Functions {
   int (*occupancy)(int*, void*, int, size_t);
   int (*launch)(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void*, void**,
                 void**);
+  int (*create_stream)(void**, unsigned);
+  int (*begin_capture)(void*, int);
+  int (*end_capture)(void*, void**);
+  int (*instantiate)(void**, void*, unsigned long long);
+  int (*destroy_graph)(void*);
+  int (*replay)(void*, void*);
+  int (*destroy_replay)(void*);
   int (*create_event)(void**, unsigned);
   int (*record)(void*, void*);
   int (*wait)(void*);
@@ -80,6 +89,13 @@ struct CudaDevice::Functions {
                                                  {"cuKernelSetAttribute", &set},
                                                  {"cuOccupancyMaxActiveBlocksPerMultiprocessor", &occupancy},
                                                  {"cuLaunchKernel", &launch},
+                                                 {"cuStreamCreate", &create_stream},
+                                                 {"cuStreamBeginCapture_v2", &begin_capture},
+                                                 {"cuStreamEndCapture", &end_capture},
+                                                 {"cuGraphInstantiateWithFlags", &instantiate},
+                                                 {"cuGraphDestroy", &destroy_graph},
+                                                 {"cuGraphLaunch", &replay},
+                                                 {"cuGraphExecDestroy", &destroy_replay},
                                                  {"cuEventCreate", &create_event},
                                                  {"cuEventRecord", &record},
                                                  {"cuEventSynchronize", &wait},
@@ -261,7 +277,32 @@ void CudaDevice::Launch(void* kernel, const CudaGrid& grid, std::vector<uint64_t
   Keep("cuLaunchKernel",
        functions_->launch(kernel, static_cast<unsigned>(grid.blocks), 1, 1,
                           static_cast<unsigned>(grid.threads), 1, 1, static_cast<unsigned>(grid.shared),
-                          nullptr, places.data(), nullptr));
+                          captured_, places.data(), nullptr));
+}
+
+void* CudaDevice::Capture(const std::function<void()>& launches) {
+  void *stream = capturing_, *graph = nullptr, *replay = nullptr;
+  if (!ok() ||
+      (stream == nullptr && !Keep("cuStreamCreate", functions_->create_stream(&stream, kNonBlocking))))
+    return nullptr;
+  capturing_ = stream;
+  if (!Keep("cuStreamBeginCapture", functions_->begin_capture(stream, kCaptureOfThread))) return nullptr;
+  captured_ = stream;
+  launches();
+  captured_ = nullptr;
+  const int ended = functions_->end_capture(stream, &graph);
+  if (!Keep("cuStreamEndCapture", ended)) return nullptr;
+  Keep("cuGraphInstantiate", functions_->instantiate(&replay, graph, 0));
+  Keep("cuGraphDestroy", functions_->destroy_graph(graph));
+  return replay;
+}
+
+void CudaDevice::Replay(void* captured) {
+  if (ok()) Keep("cuGraphLaunch", functions_->replay(captured, nullptr));
+}
+
+void CudaDevice::Forget(void* captured) {
+  if (ok() && captured != nullptr) Keep("cuGraphExecDestroy", functions_->destroy_replay(captured));
 }
 
 void CudaDevice::Synchronize() {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,12 @@ class CudaDevice {
   void Launch(void* kernel, const CudaGrid& grid, std::vector<uint64_t> arguments);
   void Synchronize();
 
+  // Keeps what `launches` launches, and runs none of it. Until Forget, each Replay runs all of it in order, with one call of
+  // the driver, so that the host takes no time between kernels.
+  void* Capture(const std::function<void()>& launches);
+  void Replay(void* captured);
+  void Forget(void* captured);
+
   // Marks a moment of the stream: number 0 or 1.
   void Mark(int event);
   // The seconds between the marks, after both have passed.
@@ -82,6 +89,8 @@ class CudaDevice {
   CudaMachine machine_;
   int device_ = 0;
   void* events_[2] = {};
+  void* capturing_ = nullptr;  // the stream for Capture, once it was used
+  void* captured_ = nullptr;   // the stream of Launch: null, but for the time of Capture
   bool absent_ = false;
   int status_ = 0;
   std::string error_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace kiln {
 namespace {
@@ -36,8 +37,7 @@ double ErrorOfMedian(const std::vector<double>& values) {
 
 double TimeReference(TimedCudaKernel& kernel) {
   std::vector<double> samples;
-  const int runs = kernel.RunsOfASample();
-  for (int i = 0; i < kReferenceSamples; ++i) samples.push_back(kernel.Sample(runs));
+  for (int i = 0; i < kReferenceSamples; ++i) samples.push_back(kernel.Sample());
   return Median(samples);
 }
 
@@ -78,20 +78,42 @@ TimedCudaKernel::TimedCudaKernel(CudaDevice& gpu, const CudaKernel& kernel, uint
   gpu.Synchronize();
 }
 
-double TimedCudaKernel::Sample(int runs) {
-  gpu_.Mark(0);
+TimedCudaKernel::~TimedCudaKernel() { gpu_.Forget(captured_); }
+
+TimedCudaKernel::TimedCudaKernel(TimedCudaKernel&& other) noexcept
+    : gpu_(other.gpu_),
+      kernel_(other.kernel_),
+      copies_(std::move(other.copies_)),
+      next_(other.next_),
+      runs_(other.runs_),
+      captured_(std::exchange(other.captured_, nullptr)) {}
+
+void TimedCudaKernel::Run(int runs) {
   for (int i = 0; i < runs; ++i) {
     kernel_.Run(*copies_[next_], false);
     next_ = (next_ + 1) % copies_.size();
   }
-  gpu_.Mark(1);
-  return gpu_.SecondsBetweenMarks() / runs;
 }
 
-int TimedCudaKernel::RunsOfASample() {
-  Sample(1);
-  const double once = Sample(1);
-  return std::clamp(static_cast<int>(std::ceil(kSampleSeconds / std::max(once, 1e-9))), 1, kMostRuns);
+void TimedCudaKernel::Prepare() {
+  Sample();
+  const double once = Sample();
+  const auto copies = static_cast<int>(copies_.size());
+  runs_ = std::clamp(static_cast<int>(std::ceil(kSampleSeconds / std::max(once, 1e-9))), 1, kMostRuns);
+  if (runs_ == 1) return;
+  runs_ = (runs_ + copies - 1) / copies * copies;
+  captured_ = gpu_.Capture([&] { Run(runs_); });
+  Sample();
+}
+
+double TimedCudaKernel::Sample() {
+  gpu_.Mark(0);
+  if (captured_ == nullptr)
+    Run(runs_);
+  else
+    gpu_.Replay(captured_);
+  gpu_.Mark(1);
+  return gpu_.SecondsBetweenMarks() / runs_;
 }
 
 CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKernel>>& kernels,
@@ -103,19 +125,21 @@ CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKerne
   for (const auto& kernel : kernels)
     timed.emplace_back(gpu, *kernel, request.data_seed, least, most / std::ssize(kernels));
   std::optional<TimedCudaKernel> beside;
-  if (reference != nullptr) beside.emplace(gpu, *reference, request.data_seed, 0, most);
+  if (reference != nullptr) {
+    beside.emplace(gpu, *reference, request.data_seed, 0, most);
+    beside->Prepare();
+  }
   CudaTimes times{.samples = std::vector<std::vector<double>>(kernels.size())};
-  std::vector<int> runs;
   for (TimedCudaKernel& kernel : timed) {
-    for (int i = 1; i < policy.warmups; ++i) kernel.Sample(1);
-    runs.push_back(kernel.RunsOfASample());
+    for (int i = 1; i < policy.warmups; ++i) kernel.Sample();
+    kernel.Prepare();
   }
   if (beside) times.reference_before = TimeReference(*beside);
   const double start = Seconds();
   for (int round = 0; gpu.ok(); ++round) {
     for (size_t i = 0; i < timed.size(); ++i) {
       const size_t k = round % 2 == 0 ? i : timed.size() - 1 - i;
-      times.samples[k].push_back(timed[k].Sample(runs[k]));
+      times.samples[k].push_back(timed[k].Sample());
     }
     times.lower_bound = Stops(policy, times.samples[0]);
     const double spent = Seconds() - start;

@@ -19,16 +19,24 @@ class TimedCudaKernel {
 
   // The buffers of the first run, and of each that uses them again.
   const CudaBuffers& first() const { return *copies_[0]; }
-  // The seconds of one run, from `runs` in a row.
-  double Sample(int runs);
-  // The number of runs that take about as long as a sample should.
-  int RunsOfASample();
+  ~TimedCudaKernel();
+  TimedCudaKernel(TimedCudaKernel&& other) noexcept;
+
+  // Chooses the runs of a sample, so that it takes long enough. If they are several, they use all copies equally often, and
+  // the driver replays them (CudaDevice::Capture): for short kernels the host's launches would take longer.
+  void Prepare();
+  // The seconds of one run.
+  double Sample();
 
  private:
+  void Run(int runs);
+
   CudaDevice& gpu_;
   const CudaKernel& kernel_;
   std::vector<std::unique_ptr<CudaBuffers>> copies_;
   size_t next_ = 0;
+  int runs_ = 1;              // of a sample
+  void* captured_ = nullptr;  // the runs of a sample; null if there is one
 };
 
 struct CudaTimes {

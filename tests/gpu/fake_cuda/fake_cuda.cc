@@ -23,6 +23,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backends/runner/emulator/emulator.h"
@@ -60,6 +61,17 @@ struct Library {
   void* handle = nullptr;
   std::string image;  // of a cubin
   std::vector<std::unique_ptr<Kernel>> kernels;
+};
+
+// A launch that was captured.
+struct Launch {
+  Kernel* kernel = nullptr;
+  unsigned blocks = 1, threads = 1, shared = 0;
+  std::vector<void*> arguments;
+};
+
+struct Stream {
+  std::vector<Launch>* captured = nullptr;  // while it captures
 };
 
 struct Event {
@@ -213,10 +225,6 @@ KILN_CUDA cuCtxSetCurrent(void* context) {
 KILN_CUDA cuCtxGetDevice(int* device) { return *device = 0, Ready(true); }
 KILN_CUDA cuCtxSynchronize() { return Ready(true); }
 
-KILN_CUDA cuStreamCreate(void** stream, unsigned) { return *stream = &g_context, Ready(true); }
-KILN_CUDA cuStreamSynchronize(void*) { return Ready(true); }
-KILN_CUDA cuStreamDestroy_v2(void*) { return Ready(true); }
-
 KILN_CUDA cuMemAlloc_v2(uint64_t* address, size_t bytes) {
   Gpu& gpu = TheGpu();
   const std::lock_guard lock(gpu.mutex);
@@ -327,28 +335,65 @@ KILN_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int 
   return Ready(true);
 }
 
+namespace {
+
+int Run(const Launch& launch) {
+  if (const int status = Ready(true); status != kOk) return status;
+  std::vector<void*> table = launch.arguments;
+  std::vector<int64_t> bytes;
+  for (void* const argument : table)
+    bytes.push_back(std::max<int64_t>(BytesFrom(static_cast<char*>(argument)), 0));
+  const kiln::Emulation emulation({});
+  if (launch.kernel->launch(table.data(), bytes.data(), launch.blocks, launch.threads, launch.shared) == kOk)
+    return kOk;
+  fprintf(stderr, "fake cuda: %s\n", emulation.fault().c_str());
+  Log("fault: %s\n", emulation.fault().c_str());
+  TheGpu().fault = kIllegalAddress;
+  return kOk;
+}
+
+}  // namespace
+
 KILN_CUDA cuLaunchKernel(Kernel* kernel, unsigned blocks, unsigned blocks_y, unsigned blocks_z,
-                         unsigned threads, unsigned threads_y, unsigned threads_z, unsigned shared, void*,
-                         void** parameters, void** extra) {
-  Gpu& gpu = TheGpu();
-  const std::lock_guard lock(gpu.mutex);
+                         unsigned threads, unsigned threads_y, unsigned threads_z, unsigned shared,
+                         Stream* stream, void** parameters, void** extra) {
+  const std::lock_guard lock(TheGpu().mutex);
   Log("cuLaunchKernel %s blocks %u threads %u shared %u arguments %d\n", kernel->name.c_str(), blocks,
       threads, shared, kernel->count);
   if (const int status = Ready(true); status != kOk) return status;
   if (blocks == 0 || blocks >= 1u << 31 || threads == 0 || threads > 1024 || blocks_y * blocks_z != 1 ||
       threads_y * threads_z != 1 || shared > kernel->most_shared || extra != nullptr)
     return kInvalidValue;
-  std::vector<void*> table;
-  std::vector<int64_t> bytes;
-  for (int32_t a = 0; a < kernel->count; ++a) {
-    table.push_back(*static_cast<void**>(parameters[a]));
-    bytes.push_back(std::max<int64_t>(BytesFrom(static_cast<char*>(table.back())), 0));
-  }
-  const kiln::Emulation emulation({});
-  if (kernel->launch(table.data(), bytes.data(), blocks, threads, shared) == kOk) return kOk;
-  fprintf(stderr, "fake cuda: %s\n", emulation.fault().c_str());
-  Log("fault: %s\n", emulation.fault().c_str());
-  gpu.fault = kIllegalAddress;
+  Launch launch{kernel, blocks, threads, shared, {}};
+  for (int32_t a = 0; a < kernel->count; ++a) launch.arguments.push_back(*static_cast<void**>(parameters[a]));
+  if (stream == nullptr || stream->captured == nullptr) return Run(launch);
+  return stream->captured->push_back(std::move(launch)), kOk;
+}
+
+// --- Streams, and graphs of the launches that they captured
+
+KILN_CUDA cuStreamCreate(Stream** stream, unsigned) { return *stream = new Stream, Ready(true); }
+KILN_CUDA cuStreamDestroy_v2(Stream* stream) { return delete stream, Ready(true); }
+KILN_CUDA cuStreamSynchronize(Stream*) { return Ready(true); }
+KILN_CUDA cuStreamBeginCapture_v2(Stream* stream, int) {
+  if (stream == nullptr || stream->captured != nullptr) return kInvalidValue;
+  return stream->captured = new std::vector<Launch>, Ready(true);
+}
+KILN_CUDA cuStreamEndCapture(Stream* stream, std::vector<Launch>** graph) {
+  if (stream == nullptr || stream->captured == nullptr) return kInvalidValue;
+  return *graph = std::exchange(stream->captured, nullptr), Ready(true);
+}
+KILN_CUDA cuGraphInstantiateWithFlags(std::vector<Launch>** replay, std::vector<Launch>* graph,
+                                      unsigned long long) {
+  return *replay = new std::vector<Launch>(*graph), Ready(true);
+}
+KILN_CUDA cuGraphDestroy(std::vector<Launch>* graph) { return delete graph, Ready(true); }
+KILN_CUDA cuGraphExecDestroy(std::vector<Launch>* replay) { return delete replay, Ready(true); }
+KILN_CUDA cuGraphLaunch(std::vector<Launch>* replay, Stream*) {
+  const std::lock_guard lock(TheGpu().mutex);
+  Log("cuGraphLaunch of %zu\n", replay->size());
+  for (const Launch& launch : *replay)
+    if (const int status = Run(launch); status != kOk) return status;
   return kOk;
 }
 

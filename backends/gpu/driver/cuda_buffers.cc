@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "backends/gpu/driver/kept_inputs.h"
 #include "backends/runner/data.h"
 
 namespace kiln {
@@ -56,8 +57,7 @@ std::string CudaBuffers::DataOf(size_t number, const GpuInputs& inputs, int64_t 
     return std::string(inputs.stress->Data(position, param, inputs.set, 1) + begin, bytes);
   if (!param.data.empty()) return param.data.substr(begin, bytes);
   const int turn = IsFloatDType(param.dtype) ? inputs.turn : 0;
-  FillInput(inputs.seed + static_cast<uint64_t>(turn), position, param.dtype, first, elements, data.data(),
-            param.range);
+  CopyInput(inputs.seed + static_cast<uint64_t>(turn), position, param, first, elements, data.data());
   return data;
 }
 

@@ -53,8 +53,8 @@ bool IsOfThreads(const std::string& defect) {
 
 // True for a defect that random programs do not show. tests/lang/planted_defects_test.cc does.
 bool IsOfTests(const std::string& defect) {
-  static const std::set<std::string> kDefects = {"lowerable.registers", "nests.digits", "owners.kernels",
-                                                 "pipeline.ahead", "pipeline.transport"};
+  static const std::set<std::string> kDefects = {"lowerable.registers", "nests.digits", "pipeline.ahead",
+                                                 "pipeline.transport"};
   return kDefects.contains(defect);
 }
 

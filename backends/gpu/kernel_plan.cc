@@ -116,6 +116,24 @@ class Reader {
   absl::Status status_;
 };
 
+// Memory that is not the grid's ends with its kernel.
+absl::Status CheckMemory(const Program& p, const std::vector<Kernel>& kernels) {
+  std::map<Id, const Kernel*> users;
+  for (const Kernel& kernel : kernels) {
+    for (const std::vector<Id>* buffers : {&kernel.reads, &kernel.writes}) {
+      for (const Id id : *buffers) {
+        if (p.buffers[id].scope.owner == Owner::kGrid) continue;
+        const Kernel* first = users.try_emplace(id, &kernel).first->second;
+        if (first != &kernel)
+          return absl::FailedPreconditionError(absl::StrCat("kernel ", kernel.name, " uses buffer ",
+                                                            p.Text(p.buffers[id].name),
+                                                            ", which ends with kernel ", first->name));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 bool Kernel::Reads(Id buffer) const { return absl::c_linear_search(reads, buffer); }
@@ -154,6 +172,7 @@ absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::
       kernels.push_back(std::move(kernel));
     }
   }
+  if (absl::Status status = CheckMemory(program, kernels); !status.ok()) return status;
   return kernels;
 }
 

@@ -5,7 +5,7 @@
 //
 // Each child of an entry is a kernel. It takes a pointer for each parameter, and each buffer in the
 // workspace, that it uses, in the order of their ids. Errors: kFailedPrecondition if a kernel needs what
-// lowering to GPUs does not have.
+// lowering to GPUs does not have, or uses memory that ends with another one.
 #pragma once
 
 #include <array>

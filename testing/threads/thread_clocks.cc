@@ -12,6 +12,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/program/layout.h"
+#include "testing/threads/kernel_memory.h"
 #include "testing/threads/shared_turn.h"
 #include "testing/threads/thread_block.h"
 
@@ -215,6 +216,7 @@ class Walk {
                                          [&](Id mark) { return Checked(mark, iters_).has_value(); });
       return VisitExpr(block, e.Operands()[inside ? 0 : 1]);
     }
+    if (e.op == Op::kGather && status_.ok()) status_ = memory_.Use(block, e.AsGather().buffer);
     for (const Id operand : e.Operands()) VisitExpr(block, operand);
   }
 
@@ -315,6 +317,7 @@ class Walk {
   }
 
   void TouchElement(Id block, Id buffer, int64_t element, bool writes) {
+    if (status_.ok()) status_ = memory_.Use(block, buffer);
     if (p_.buffers[buffer].scope.owner < Owner::kBlock || IsGiven(p_.buffers[buffer].role) || !status_.ok())
       return;
     if (--left_ < 0) {
@@ -476,6 +479,7 @@ class Walk {
   std::vector<int64_t> agents_;    // that run the instance
   int producing_ = 0;
   int64_t run_ = 0;
+  KernelMemory memory_{p_};
   std::map<Id, std::vector<IndexSum>> bases_;  // by buffer
   std::map<BlockIndex, ThreadBlock> blocks_;
   std::map<Id, int32_t> places_;  // of buffers that take turns

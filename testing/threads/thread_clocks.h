@@ -15,7 +15,10 @@
 // Neither the analysis that derives plans nor the loop plan of lowering is used here: the clocks must not
 // share their mistakes.
 //
-// Loads at computed indices are not judged. kResourceExhausted if the walk would take more than `limit`
+// A child of the root is a kernel, with which all memory ends that is not the grid's: another kernel that uses it is found,
+// too (kFailedPrecondition).
+//
+// Loads at computed indices are not judged otherwise. kResourceExhausted if the walk would take more than `limit`
 // accesses. Pure function; thread-safe.
 #pragma once
 

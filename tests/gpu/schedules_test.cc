@@ -1,6 +1,7 @@
 // Programs with GPU schedules, through plan, kernels, ptxas and emulator.
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
 #include "lang/program/builder.h"
 #include "lang/text/text.h"
 #include "testing/convolution.h"
@@ -86,12 +87,33 @@ TEST(GpuSchedules, OfPairs) {
   ExpectSameOnGpu(Matmul(64, 64, 64), ProductByTiles(64, 4));
 }
 
-// One of the tests of synchronization. It is proven against itself.
+// Those of tests of synchronization. They are proven against themselves.
 TEST(GpuSchedules, ThatWaitForOthers) {
   for (const auto& [shift, threads] : {std::pair{0, 32}, {1, 8}, {1, 64}}) {
     const Program shifted = Shifted(256, shift, threads);
     ExpectSameOnGpu(shifted, shifted);
   }
+}
+
+// No loop on blocks is around the pipeline: its first copies and its loop are one kernel, which has one ring.
+TEST(GpuSchedules, PipelinesAtTheRoot) {
+  for (const int64_t elements : {8, 32, 64, 256}) {
+    for (const char* transport : {"sync", "async"}) {
+      SCOPED_TRACE(absl::StrCat(elements, " ", transport));
+      const Program copied = Copied(elements, {.stages = {0, 1}, .depths = {2}, .transport = transport});
+      ExpectSameOnGpu(copied, copied);
+    }
+  }
+}
+
+TEST(GpuSchedules, AreRefusedIfAKernelUsesTheMemoryOfAnother) {
+  auto planned = plan::PlanKernels(Copied(8, {.stages = {0, 1}, .depths = {2}}));
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  plan::Nodes& kernels = planned->plan.entries[0].nodes;
+  ASSERT_EQ(kernels.size(), 1u);
+  kernels = plan::Nodes(kernels[0].arms[0]);  // the first copies and the loop apart
+  EXPECT_EQ(std::string(LowerKernels(planned->program, planned->plan, Context()).status().message()),
+            "kernel copied_3 uses buffer S, which ends with kernel copied_2");
 }
 
 constexpr char kPointwise[] = R"(kiln.program v1

@@ -35,7 +35,6 @@ const std::pair<std::string, const char*> kOthers[] = {
     {"BuildKernels.RefusesAKernelThatSpills", "ptxas refuses it"},
     {"GpuTiles.MustUnrollTheirRegisters", "the plan refuses it"},
     {"CudaSpace.DrawsValidSchedulesOfMergedPixels", "real sizes: another test runs small ones"},
-    {"Copied", "its kernels are wrong: a pipeline at the root becomes several, which share no memory"},
     {"DrawFrom", "real sizes: the static machine runs them in all modes, and the proof proves them"},
 };
 

@@ -14,6 +14,7 @@
 #include "testing/matmul.h"
 #include "testing/threads/thread_clocks.h"
 #include "tests/lang/restricted.h"
+#include "validator/proof/proof.h"
 
 namespace kiln {
 namespace {
@@ -58,6 +59,25 @@ TEST_F(PlantedDefects, AProducerRacesWithTheThreadsOfItsKernel) {
   EXPECT_EQ(CheckThreadClocks(s.program(), *plan).code(), absl::StatusCode::kFailedPrecondition);
   PlantDefect("");
   EXPECT_FALSE(Verify(s.program()).ok());
+}
+
+TEST_F(PlantedDefects, AKernelReadsTheSharedMemoryOfAnother) {
+  const auto shared = [] {
+    Schedule s = InTwoKernels();
+    s.SetScope(s.GetBlock("make"), "shared");
+    return s;
+  };
+  EXPECT_FALSE(shared().ok());
+  PlantDefect("owners.kernels");
+  const Schedule s = shared();
+  ASSERT_TRUE(s.ok()) << s.status();
+  LoopNestSummary nests;
+  nests.Read(s.program());
+  EXPECT_TRUE(VerifyLowerable(nests).ok());
+  const auto plan = PlanSynchronization(s.program());
+  ASSERT_TRUE(plan.ok()) << plan.status();
+  EXPECT_EQ(CheckThreadClocks(s.program(), *plan).code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_NE(Prove(InTwoKernels().program(), s.program()).verdict, Proof::Verdict::kProven);
 }
 
 TEST_F(PlantedDefects, WhatIsNotCopiedTravelsAsynchronously) {

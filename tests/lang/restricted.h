@@ -42,6 +42,19 @@ inline Program Fed() {
   return b.Finish();
 }
 
+// T[i] = A[i];  C[i] = T[i]. Two kernels of 8 threads, and T in global memory.
+inline Schedule InTwoKernels() {
+  Builder b("apart");
+  const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
+           C = b.Output("C", DType::kF32, {8});
+  const std::vector<IndexSum> i = {b.Iter(0)};
+  b.Compute("make", {{"i", 8}}, {T, i}, b.Load(A, i));
+  b.Compute("use", {{"i", 8}}, {C, i}, b.Load(T, i));
+  Schedule s = Scheduled(b.Finish());
+  for (const char* block : {"make", "use"}) s.Bind(s.GetLoops(s.GetBlock(block))[0], LoopKind::kThreadX);
+  return s;
+}
+
 // Collects error messages of refused steps, each under a title, as text for a golden file.
 class Refusals {
  public:

@@ -382,5 +382,20 @@ for b < 1 block-x {
   EXPECT_EQ(CheckThreadClocks(*p, PlanOf(*p)), absl::OkStatus());
 }
 
+// Another rule refuses such programs (lang/analysis/owners.cc).
+TEST(ThreadClocks, MemoryEndsWithItsKernel) {
+  for (const auto& [storage, ends] : std::vector<std::pair<Storage, bool>>{{Storage::kShared, true},
+                                                                           {Storage::kRegister, true},
+                                                                           {Storage::kWarp, true},
+                                                                           {Storage::kGlobal, false}}) {
+    Program p = InTwoKernels().program();
+    for (Buffer& buffer : p.buffers)
+      if (buffer.role == Role::kTemporary) buffer.scope = ScopeOf(storage);
+    const absl::Status status = CheckThreadClocks(p, PlanOf(p));
+    EXPECT_EQ(std::string(status.message()),
+              ends ? "block \"use\" uses buffer T, which ended with the kernel of block \"make\"" : "");
+  }
+}
+
 }  // namespace
 }  // namespace kiln

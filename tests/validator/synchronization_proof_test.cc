@@ -14,6 +14,7 @@
 #include "testing/softmax.h"
 #include "testing/stages.h"
 #include "testing/threads/thread_clocks.h"
+#include "tests/lang/restricted.h"
 #include "validator/proof/decide.h"
 #include "validator/proof/proof.h"
 
@@ -162,6 +163,20 @@ TEST(SynchronizationProof, SaysWhatIsNotShown) {
   EXPECT_EQ(finding.answer, Answer::kUnknown);
   EXPECT_THAT(finding.why, testing::AllOf(testing::HasSubstr("threads are not shown to wait for each other"),
                                           testing::HasSubstr("use elements of T")));
+}
+
+// Another rule refuses such programs (lang/analysis/owners.cc).
+TEST(SynchronizationProof, MemoryEndsWithItsKernel) {
+  const Program original = InTwoKernels().program();
+  ExpectProven(original);
+  for (const Storage storage : {Storage::kShared, Storage::kRegister, Storage::kWarp}) {
+    Program p = original;
+    for (Buffer& buffer : p.buffers)
+      if (buffer.role == Role::kTemporary) buffer.scope = ScopeOf(storage);
+    const Proof proof = Prove(original, p);
+    EXPECT_EQ(proof.verdict, Proof::Verdict::kTooHard);
+    EXPECT_EQ(proof.reason, "block \"use\" uses buffer T, which ends with the kernel of block \"make\"");
+  }
 }
 
 }  // namespace

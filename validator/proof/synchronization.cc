@@ -43,6 +43,7 @@ class OrderOfThreads {
       : decider_(decider), spaces_(spaces), p_(spaces.program()), plan_(plan), passed_(p_, plan) {}
 
   Finding Run() {
+    if (Finding finding = CheckKernels(); finding.answer != Answer::kYes) return finding;
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
       threads_ = ThreadsOf(p_, nest);
       CollectUses(nest);
@@ -60,6 +61,23 @@ class OrderOfThreads {
   }
 
  private:
+  // Shows that one kernel has all uses of a buffer whose memory ends with it.
+  Finding CheckKernels() const {
+    for (Id buffer = 0; buffer < static_cast<Id>(p_.buffers.size()); ++buffer) {
+      if (p_.buffers[buffer].scope.owner == Owner::kGrid) continue;
+      std::vector<Id> users = Writers(p_, buffer);
+      for (const Id reader : Readers(p_, buffer)) users.push_back(reader);
+      for (const Id user : users) {
+        if (NestOf(p_, user) == NestOf(p_, users[0])) continue;
+        return {Answer::kUnknown,
+                absl::StrCat(Describe(p_, user), " uses buffer ", p_.Text(p_.buffers[buffer].name),
+                             ", which ends with the kernel of ", Describe(p_, users[0])),
+                {}};
+      }
+    }
+    return {};
+  }
+
   void CollectUses(Id nest) {
     uses_.clear();
     std::set<Id> written;

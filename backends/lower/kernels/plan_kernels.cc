@@ -13,6 +13,7 @@
 #include "backends/lower/passes/guards.h"
 #include "backends/lower/passes/plan_indices.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/legality.h"
 #include "lang/analysis/loop_nest_summary.h"
 #include "lang/analysis/loops.h"
 #include "lang/analysis/lowerable.h"
@@ -45,6 +46,17 @@ std::vector<Id> ChildrenOf(const Program& p, Id node) {
   std::vector<Id> children;
   for (Id child = p.nodes[node].first; child != kNone; child = p.nodes[child].next) children.push_back(child);
   return children;
+}
+
+// Puts each loop at the root into a loop of one iteration: what becomes of it, a pipeline's first copies and the
+// initialization of a sum too, stays below one node, which is one kernel.
+void KeepKernelsWhole(Program& p) {
+  for (const Id child : ChildrenOf(p, kRoot)) {
+    if (!p.IsLoop(child) || IsBlockAxis(p.loop(child).kind)) continue;
+    const Id kernel = p.AddLoop("kernel", 1);
+    p.Replace(child, kernel);
+    p.Append(kernel, child);
+  }
 }
 
 // Decomposes reductions: to set registers costs less than a test in the innermost loop. An initialization in a pipelined
@@ -92,6 +104,7 @@ absl::StatusOr<Planned> PlanKernels(const Program& program) {
   if (absl::Status status = VerifyLowerable(nests); !status.ok()) return status;
   Planned made{program, {}};
   InlineNestedBlocks(made.program);
+  KeepKernelsWhole(made.program);
   DecomposeWithStages(made.program);
   const auto points = PlanSynchronization(made.program);
   if (!points.ok()) return points.status();

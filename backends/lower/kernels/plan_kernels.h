@@ -1,5 +1,5 @@
 // Plans a program with a GPU's schedule: loops on axes, pipelines written as loops, and the syncs that the threads of
-// a block need. backends/gpu/lower_kernels.h makes kernels of the plan.
+// a block need. Each child of the root becomes one node of an entry, and backends/gpu/lower_kernels.h makes it a kernel.
 //
 //   const auto planned = plan::PlanKernels(program);
 //

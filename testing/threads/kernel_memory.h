@@ -1,0 +1,36 @@
+// The memory of threads, warps and blocks, which ends with its kernel, as vector clocks see it (thread_clocks.h).
+//
+//   KernelMemory memory(program);
+//   absl::Status status = memory.Use(block, buffer);     // at each use
+//
+// kFailedPrecondition: another kernel used the buffer before. A kernel is a child of the root.
+#pragma once
+
+#include <map>
+
+#include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "lang/analysis/legality.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+class KernelMemory {
+ public:
+  explicit KernelMemory(const Program& program) : p_(program) {}
+
+  absl::Status Use(Id block, Id buffer) {
+    if (p_.buffers[buffer].scope.owner == Owner::kGrid) return absl::OkStatus();
+    const Id first = first_.try_emplace(buffer, block).first->second;
+    if (NestOf(p_, first) == NestOf(p_, block)) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat(Describe(p_, block), " uses buffer ", p_.Text(p_.buffers[buffer].name),
+                     ", which ended with the kernel of ", Describe(p_, first)));
+  }
+
+ private:
+  const Program& p_;
+  std::map<Id, Id> first_;  // by buffer: the block that used it first
+};
+
+}  // namespace kiln

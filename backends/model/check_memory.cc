@@ -52,7 +52,7 @@ char* GuardedArray(int64_t bytes, absl::string_view content = "") {
   return array;
 }
 
-// What the calls say while they run, in memory that the parent reads after a crash.
+// Memory shared with the library: how many calls it may make, and how many it has begun. The parent reads it after a crash.
 struct Steps {
   int64_t limit = std::numeric_limits<int64_t>::max();  // calls to make
   int64_t begun = 0;

@@ -21,8 +21,8 @@ struct BoundKernel {
   int Run() const { return call(function, arguments.data()); }
 };
 
-// The function that calls the kernel's functions. A kernel without a table has at most kMaxKernelParams
-// parameters.
+// The value of BoundKernel::call for this kernel: passes the arguments as a table, or one by one. Without a table, the kernel
+// has at most kMaxKernelParams parameters.
 decltype(BoundKernel::call) CallerFor(const KernelObject& kernel);
 
 struct TimedKernel {

@@ -58,8 +58,8 @@ absl::Status Tuner::BeginOrResume() {
   return begun.status();
 }
 
-// Loads the measured records from the store: those of earlier runs first, then those of this run, each in
-// the order of measuring.
+// Loads the measured records from the store: those of earlier runs first, then those of this run, each in the order of
+// measuring. Then restores the model and the strategies.
 absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   const Phase phase("recall");
   std::vector<RecordRow> earlier, own;

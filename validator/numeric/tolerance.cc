@@ -112,7 +112,8 @@ class Estimator {
     return {magnitude, a.error + b.error + epsilon * magnitude, a.positive && b.positive};
   }
 
-  // True if both expressions have the same value, as the two factors of a square have.
+  // True if both are one expression, or load the same element, as the two factors of a square do. False does not mean that
+  // they differ.
   bool Same(Id x, Id y) const {
     const Expr &a = p_.exprs[x], &b = p_.exprs[y];
     if (x == y) return true;

@@ -57,6 +57,8 @@ def operators(torch):
     found['layernorm_65536x768'] = ([(1, 65536, 768), (768,), (768,)], lambda x, w, b: F.layer_norm(x, (768,), w, b))
     found['bias_gelu_16384x3072'] = ([(16384, 3072), (3072,)], lambda x, b: F.gelu(x + b))
     found['transpose_8192'] = ([(8192, 8192)], lambda x: x.t().contiguous())
+    found['permute_0231'] = ([(32, 1024, 16, 128)], lambda x: x.permute(0, 2, 3, 1).contiguous())
+    found['add_transposed_8192'] = ([(8192, 8192), (8192, 8192)], lambda x, z: x.t() + z)
     found['sum_rows_8192'] = ([(8192, 8192)], lambda x: x.sum(-1))
     found['copy_2^26'] = ([(1 << 26,)], torch.clone)
     return found

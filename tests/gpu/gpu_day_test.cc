@@ -102,7 +102,7 @@ TEST_F(GpuDay, TruthsFaultsRatesPeersAndProgramsWithTheFakeDriver) {
   EXPECT_EQ(items["repeat"].size(), 30);
   EXPECT_EQ(items["peak"].size(), 3);
   EXPECT_EQ(items["sanitizer"].size(), 4);
-  EXPECT_EQ(items["peer"].size(), 21) << (items["problem"].empty() ? Json() : items["problem"][0]);
+  EXPECT_EQ(items["peer"].size(), 23) << (items["problem"].empty() ? Json() : items["problem"][0]);
   EXPECT_EQ(items["time"].size(), 3);
   for (const Json& time : items["time"]) EXPECT_EQ(time["status"], "ok") << time;
   ASSERT_EQ(items["end"].size(), 2);

@@ -14,6 +14,7 @@
 #include "backends/gpu/lower_kernels.h"
 #include "backends/lower/kernels/plan_kernels.h"
 #include "backends/lower/text/loop_plan_parse.h"
+#include "lang/target/gpu.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
 #include "lang/text/text.h"
@@ -31,6 +32,17 @@ std::string TextOf(mlir::ModuleOp module) {
 const std::string& AssemblerVersion() {
   static const auto* const version = new std::string(PtxasVersion().value_or("none"));
   return *version;
+}
+
+// Refuses a kernel that takes more shared memory than a block of the GPU has: no driver loads it.
+absl::Status CheckSharedMemory(const LaunchList& launches, const Gpu& gpu) {
+  for (const Launch& launch : launches.launches) {
+    if (launch.shared_bytes > gpu.shared_per_block)
+      return absl::FailedPreconditionError(
+          absl::StrCat("kernel ", launch.kernel, " takes ", launch.shared_bytes,
+                       " bytes of shared memory; a block on ", gpu.sm, " has ", gpu.shared_per_block));
+  }
+  return absl::OkStatus();
 }
 
 class KernelJob {
@@ -109,7 +121,11 @@ class KernelJob {
     LowerOptions options;
     options.contract = request_.contract;
     options.policies = request_.policies;
-    return LowerKernels(planned_->program, planned_->plan, Context(), options);
+    auto lowered = LowerKernels(planned_->program, planned_->plan, Context(), options);
+    const Gpu* const gpu = FindGpu(request_.cpu);
+    if (!lowered.ok() || gpu == nullptr) return lowered;
+    if (absl::Status status = CheckSharedMemory(lowered->launches, *gpu); !status.ok()) return status;
+    return lowered;
   }
 
   absl::Status Plan() {

@@ -29,6 +29,7 @@
 #include "tests/support/exact_results.h"
 #include "tests/support/random_steps.h"
 #include "tests/support/random_tiles.h"
+#include "tests/support/shared_bytes.h"
 
 namespace kiln {
 namespace {
@@ -190,6 +191,8 @@ SeedResult RunSeed(uint64_t seed) {
   };
   if (absl::IsFailedPrecondition(planned.status())) return {};
   if (!planned.ok()) return told(planned.status().ToString());
+  if (const std::string more = MoreSharedThanCounted(drawn->scheduled, *planned); !more.empty())
+    return told(more);
   auto lowered = LowerKernels(planned->program, planned->plan, Context());
   if (absl::IsFailedPrecondition(lowered.status())) return {};
   if (!lowered.ok()) return told(lowered.status().ToString());

@@ -80,6 +80,27 @@ TEST(BuildKernels, RefusesAKernelThatSpills) {
               ::testing::MatchesRegex("kernel product_0 (spills|has a stack of) .*the limit is 0"));
 }
 
+// A block of threads stages 8 rows of A, each of 8192 elements.
+TEST(BuildKernels, RefusesAKernelThatTakesMoreSharedMemoryThanABlockHas) {
+  Schedule s = Scheduled(Matmul(64, 32, 8192));
+  const Block product = s.GetBlock("matmul");
+  const auto loops = s.GetLoops(product);
+  const auto i = s.Split(loops[0], {kAuto, 8});
+  s.Bind(i[0], LoopKind::kBlockX);
+  s.Bind(loops[1], LoopKind::kThreadX);
+  const Block copy = s.CacheRead(product, 0, "shared");
+  s.ComputeAt(copy, i[0]);
+  s.CooperativeFetch(copy, 1);
+  ASSERT_TRUE(s.ok()) << s.status();
+  const auto pool = StartBuilders();
+  for (const BuildOutput output : {BuildOutput::kCubin, BuildOutput::kPtx, BuildOutput::kEmulated}) {
+    const BuildResult built = pool->Submit(ForH100(s.program(), {output})).get();
+    EXPECT_EQ(built.status, BuildStatus::kBuildFailed);
+    EXPECT_EQ(built.error,
+              "kernel product_0 takes 262144 bytes of shared memory; a block on sm_90a has 232448");
+  }
+}
+
 TEST(BuildKernels, AreKeptInTheFolderOfObjects) {
   const TemporaryFolder folder;
   const auto pool = StartBuilders();

@@ -33,6 +33,8 @@ constexpr const char* kChecks[] = {"ExpectSameOnGpu", "ExpectPlanOnGpu", "RunSee
 // Tests that make a schedule which those checks do not take.
 const std::pair<std::string, const char*> kOthers[] = {
     {"BuildKernels.RefusesAKernelThatSpills", "ptxas refuses it"},
+    {"BuildKernels.RefusesAKernelThatTakesMoreSharedMemoryThanABlockHas", "the builder refuses it"},
+    {"DrawFromSpace", "real sizes: the test compares sizes of shared memory alone"},
     {"GpuTiles.MustUnrollTheirRegisters", "the plan refuses it"},
     {"CudaSpace.DrawsValidSchedulesOfMergedPixels", "real sizes: another test runs small ones"},
     {"DrawFrom", "real sizes: the static machine runs them in all modes, and the proof proves them"},

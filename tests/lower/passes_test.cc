@@ -75,6 +75,41 @@ TEST(UnrollShortLoops, DoesSoWithFewTilesOfAPaddedRow) {
   EXPECT_FALSE(WritesOutTilesOf(100 * 8 - 2));
 }
 
+// The elements of a panel T of 24 columns, in tiles of six, that a loop copies in vectors of four from column `first` on.
+int64_t ElementsOfAPanel(absl::string_view layout, absl::string_view first) {
+  Program p = Parsed(absl::StrReplaceAll(R"(
+program panel
+parameters A, S
+buffer A: f32[8, 768] input
+buffer S: f32[8] output
+buffer T: f32[8, 768] temporary layout <layout>
+for k < 31 {
+  for i < 8 { for v < 6 { for c < 4 { block copy {
+    spatial i < 8 = i  spatial j < 768 = <first> + v*4 + c
+    T[i, j] = A[i, j]
+  } } } }
+  for i < 8 { for c < 24 { block sum {
+    spatial i < 8 = i  reduction j < 768 = <first> + c
+    S[i] sum= T[i, j]
+  } } }
+}
+)",
+                                         {{"<layout>", layout}, {"<first>", first}}));
+  const IndexPlan plan = PlanIndices(p);
+  for (size_t id = 0; id < p.buffers.size(); ++id)
+    if (p.Text(p.buffers[id].name) == "T") return plan.buffers[id].elements;
+  return 0;
+}
+
+// (k*24 + v*4 + c)/6 is k*4 + (v*4 + c)/6, of which a temporary keeps what one k needs.
+TEST(PlanIndices, TakesMultiplesOutOfADivision) {
+  EXPECT_EQ(ElementsOfAPanel("(d1/6 < 128, d0 < 8, d1%6 < 6)", "k*24"), 4 * 8 * 6);
+  EXPECT_EQ(ElementsOfAPanel("(d1/6 < 128, d0 < 8, d1%6 < 6)", "k*24 + 18"), 4 * 8 * 6);
+  EXPECT_EQ(ElementsOfAPanel("(d1/6 < 128, d0 < 8, d1%6 < 6)", "k*24 + 2"), 5 * 8 * 6);
+  EXPECT_EQ(ElementsOfAPanel("(d1/6 < 128, d0 < 8, d1%6 < 6)", "k*23"), 128 * 8 * 6);
+  EXPECT_EQ(ElementsOfAPanel("(d1/24 < 32, d1/6%4 < 4, d0 < 8, d1%6 < 6)", "k*24"), 4 * 8 * 6);
+}
+
 TEST(ShareStorage, GivesATemporaryTheMemoryOfOneThatIsNoLongerRead) {
   Program p = Parsed(R"(
 program chain

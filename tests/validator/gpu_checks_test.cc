@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "lang/program/builder.h"
+#include "lang/text/text.h"
 #include "lang/threads/held_registers.h"
 #include "testing/gpu_schedules.h"
 #include "testing/matmul.h"
@@ -121,6 +124,36 @@ TEST(GpuChecks, LimitSharedMemory) {
   Target small = H100();
   small.gpu = FindGpu("l4");
   EXPECT_NE(WhyRefused(staged(4096), small), "");
+}
+
+// As far as the analysis knows, an iteration of i may read what another one wrote, so that T is kept whole.
+TEST(GpuChecks, CountAllOfABufferThatIterationsHandOn) {
+  const auto carried = [](int rows) {
+    const auto program = ParseProgram(absl::StrReplaceAll(R"(kiln.program v1
+program carried
+parameters A, S
+buffer A: f32[64, <rows>] input
+buffer S: f32[64] output
+buffer T: f32[<rows>, 64] temporary shared/block
+for i < 64 {
+  for r < <rows> {
+    block copy { spatial i < 64 = i  spatial r < <rows> = r  T[r, i] = A[i, r] }
+    for n < 2 { block sum {
+      let m0 = n < 1
+      spatial i < 64 = i + n where m0  reduction r < <rows> = r
+      S[i] sum= T[r, i]
+    } }
+  }
+}
+)",
+                                                          {{"<rows>", absl::StrCat(rows)}}));
+    EXPECT_TRUE(program.ok()) << program.status();
+    return *program;
+  };
+  EXPECT_EQ(WhyRefused(carried(512)), "");
+  EXPECT_EQ(
+      WhyRefused(carried(1024)),
+      "check gpu-shared: the kernel of loop i needs 262144 bytes of shared memory; a block of h100 has 232448");
 }
 
 // Rows in three stages: the last one has the place of the first.

@@ -7,6 +7,7 @@
 #include "absl/strings/string_view.h"
 #include "lang/analysis/loop_nest_summary.h"
 #include "lang/target/target.h"
+#include "lang/threads/sync_points.h"
 
 namespace kiln {
 
@@ -35,5 +36,8 @@ std::optional<std::string> Dependence(const LoopNestSummary& nests, int32_t loop
 
 // Returns the size in bytes of a temporary buffer after compaction.
 int64_t TemporaryBytes(const LoopNestSummary& nests, Id buffer);
+
+// Returns the bytes of shared memory that a block of a kernel needs. Of buffers in one place the largest counts.
+int64_t SharedBytes(const LoopNestSummary& nests, Id kernel, absl::Span<const SharedPlace> places);
 
 }  // namespace kiln

@@ -3,7 +3,9 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/legality.h"
+#include "lang/analysis/loops.h"
 #include "lang/analysis/placement.h"
+#include "lang/program/layout.h"
 #include "lang/threads/held_registers.h"
 #include "lang/threads/synchronization.h"
 #include "validator/checks/check.h"
@@ -36,29 +38,27 @@ int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, cons
   return threads.Count() / lanes * nests.program().block(block.node).dests.count * of_vectors * kSlotBytes;
 }
 
-// The bytes of shared memory of a kernel. Of buffers in one place the largest counts.
-int64_t SharedBytes(const LoopNestSummary& nests, Id nest, absl::Span<const SharedPlace> places) {
+// True if an iteration of a loop around all uses of a buffer may read what another one wrote. That shows in an axis which
+// still depends on such a loop.
+bool IsCarried(const LoopNestSummary& nests, Id buffer) {
+  const NestBuffer& placed = nests.buffers()[buffer];
+  const auto is_outside = [&](const NestTerm& t) { return nests.loops()[t.loop].depth < placed.home; };
+  bool depends = false;
+  for (int32_t a = placed.first; a >= 0; a = nests.accesses()[a].next)
+    for (const NestAxis& axis : nests.axes(nests.accesses()[a]))
+      depends |= absl::c_any_of(nests.terms(axis), is_outside);
+  const NestBlock& block = nests.blocks()[nests.accesses()[placed.first].block];
+  return depends && absl::c_any_of(nests.path(block).first(placed.home), [&](int32_t at) {
+           const NestLoop& loop = nests.loops()[at];
+           return loop.extent > 1 && ReadsBeside(nests.program(), buffer, loop.node);
+         });
+}
+
+// The bytes of a buffer, of which a carried one is not compacted.
+int64_t BytesOfBuffer(const LoopNestSummary& nests, Id buffer) {
   const Program& p = nests.program();
-  const Threads threads = ThreadsOf(p, nest);
-  int64_t exchange = 0, bytes = 0;
-  absl::InlinedVector<Id, 8> seen;
-  absl::InlinedVector<int64_t, 8> largest(places.size());  // by place
-  for (const NestBlock& block : nests.blocks()) {
-    if (NestOf(p, block.node) != nest) continue;
-    if (block.leaf) exchange = std::max(exchange, ExchangeBytes(nests, block, threads));
-    for (const NestAccess& access : nests.accesses(block)) {
-      const Buffer& buffer = p.buffers[access.buffer];
-      const bool known = std::find(seen.begin(), seen.end(), access.buffer) != seen.end();
-      if (buffer.scope.storage != Storage::kShared || known) continue;
-      seen.push_back(access.buffer);
-      const int64_t own = RoundUp(CopiesOf(nests, access.buffer) * TemporaryBytes(nests, access.buffer));
-      const auto place = absl::c_find_if(places, [&](const auto& at) { return at.buffer == access.buffer; });
-      int64_t none = 0, &before = place == places.end() ? none : largest[place->place];
-      bytes += std::max<int64_t>(0, own - before);
-      before = std::max(before, own);
-    }
-  }
-  return bytes + exchange;
+  return IsCarried(nests, buffer) ? LayoutElements(p, buffer) * SizeOf(p.buffers[buffer].dtype)
+                                  : TemporaryBytes(nests, buffer);
 }
 
 std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
@@ -77,6 +77,30 @@ std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& t
 }
 
 }  // namespace
+
+int64_t SharedBytes(const LoopNestSummary& nests, Id kernel, absl::Span<const SharedPlace> places) {
+  const Program& p = nests.program();
+  const Threads threads = ThreadsOf(p, kernel);
+  int64_t exchange = 0, bytes = 0;
+  absl::InlinedVector<Id, 8> seen;
+  absl::InlinedVector<int64_t, 8> largest(places.size());  // by place
+  for (const NestBlock& block : nests.blocks()) {
+    if (NestOf(p, block.node) != kernel) continue;
+    if (block.leaf) exchange = std::max(exchange, ExchangeBytes(nests, block, threads));
+    for (const NestAccess& access : nests.accesses(block)) {
+      const Buffer& buffer = p.buffers[access.buffer];
+      const bool known = std::find(seen.begin(), seen.end(), access.buffer) != seen.end();
+      if (buffer.scope.storage != Storage::kShared || known) continue;
+      seen.push_back(access.buffer);
+      const int64_t own = RoundUp(CopiesOf(nests, access.buffer) * BytesOfBuffer(nests, access.buffer));
+      const auto place = absl::c_find_if(places, [&](const auto& at) { return at.buffer == access.buffer; });
+      int64_t none = 0, &before = place == places.end() ? none : largest[place->place];
+      bytes += std::max<int64_t>(0, own - before);
+      before = std::max(before, own);
+    }
+  }
+  return bytes + exchange;
+}
 
 const Check kGpuSharedCheck{"gpu-shared", Refuses, IsForGpus};
 

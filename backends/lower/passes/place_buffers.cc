@@ -81,11 +81,11 @@ std::vector<Id> FirstLoopsOnAxes(const Program& p) {
   return first;
 }
 
-// The loops around all accesses. A thread has a memory of its own for its registers, so that loops on axes, which all
-// have the thread's number as their value, are outside of these too. The first loop on an axis stands for all of them.
+// The loops around all accesses. Loops on an axis all have the number of the thread or block as their value, so that those
+// whose iterations have memory of their own are outside too. The first loop on an axis stands for all of them.
 struct OuterLoops {
   std::vector<Id> common = {};
-  std::vector<Id> axes = {};  // the first loop on each axis
+  std::vector<Id> axes = {};  // the first loop on each such axis
   Id repeated = kNone;  // an axis whose iterations may store the same elements; what is inside is not outer
 
   // The loop that stands for this one; kNone if this one is not outside.
@@ -111,7 +111,8 @@ OuterLoops LoopsOutside(const Program& p, Id buffer, const std::vector<Id>& in_t
       break;
     }
   }
-  if (owner == Owner::kThread) outer.axes = FirstLoopsOnAxes(p);
+  for (const Id first : FirstLoopsOnAxes(p))
+    if (HasItsOwn(p, owner, first)) outer.axes.push_back(first);
   return outer;
 }
 

@@ -19,6 +19,23 @@
 namespace kiln {
 namespace {
 
+// Moves the terms of a sum whose scale is a multiple of the divisor to the returned sum, divided: what the sum was, divided,
+// is the returned sum plus the rest, divided. The rest starts in 0 .. divisor - 1.
+IndexSum TakeMultiple(IndexSum& sum, int64_t divisor, ExtentOf extent_of) {
+  IndexSum multiple, rest;
+  sum = Simplify(sum, extent_of);
+  for (IndexSplit split : sum.splits) {
+    const bool divides = split.scale % divisor == 0;
+    if (divides) split.scale /= divisor;
+    (divides ? multiple : rest).splits.push_back(split);
+  }
+  const int64_t least = Bounds(rest, extent_of).min + sum.offset;
+  multiple.offset = least / divisor - (least % divisor < 0);
+  rest.offset = sum.offset - multiple.offset * divisor;
+  sum = std::move(rest);
+  return multiple;
+}
+
 class Planner {
  public:
   Planner(Program& program, const PlanOptions& options) : p_(program), options_(options) {}
@@ -41,9 +58,29 @@ class Planner {
 
   int64_t ExtentOf(Source source, Id scope) const { return Extents(p_, scope)(source); }
 
-  // Replaces the iters in `sum` by their values. A term that cannot be divided becomes a mark.
-  IndexSum Replace(const IndexSum& sum, const std::vector<IndexSum>& iters,
-                   absl::FunctionRef<int64_t(Source)> extent_of) {
+  // A mark that stands for a sum. Equal sums have one mark.
+  Id MarkOf(const IndexSum& sum, kiln::ExtentOf extent_of) {
+    for (const Id mark : own_marks_)
+      if (plan_.marks.at(mark) == sum) return mark;
+    const Id mark = p_.AddMark(sum, std::max<int64_t>(1, Bounds(sum, extent_of).max + 1));
+    plan_.marks[mark] = sum;
+    own_marks_.push_back(mark);
+    return mark;
+  }
+
+  // Returns (sum / lower) % extent. If the algebra cannot divide, a mark stands for the part of the sum that no multiple
+  // takes out of the division.
+  IndexSum Digit(IndexSum sum, int64_t lower, int64_t extent, kiln::ExtentOf extent_of) {
+    if (lower == 1 && extent == 0) return sum;
+    if (std::optional<IndexSum> digit = DivMod(sum, lower, extent, extent_of)) return *std::move(digit);
+    IndexSum digit = TakeMultiple(sum, extent == 0 ? lower : lower * extent, extent_of);
+    if (extent != 0) digit = {};  // the remainder of a multiple is 0
+    digit.splits.push_back({Source::Mark(MarkOf(sum, extent_of)), 1, lower, extent});
+    return digit;
+  }
+
+  // Replaces the iters in `sum` by their values.
+  IndexSum Replace(const IndexSum& sum, const std::vector<IndexSum>& iters, kiln::ExtentOf extent_of) {
     const auto definition = [&](Source source) -> std::optional<IndexSum> {
       if (source.kind != Source::Kind::kIter) return std::nullopt;
       return iters[source.id];
@@ -53,18 +90,11 @@ class Planner {
     IndexSum result = IndexSum::Constant(sum.offset);
     for (const IndexSplit& split : sum.splits) {
       const std::optional<IndexSum> value = definition(split.source);
-      if (!value.has_value()) {
+      if (value.has_value()) {
+        result = std::move(result) + Digit(*value, split.lower, split.extent, extent_of) * split.scale;
+      } else {
         result.splits.push_back(split);
-        continue;
       }
-      std::optional<IndexSum> digit = *value;
-      if (split.lower != 1 || split.extent != 0) digit = DivMod(*value, split.lower, split.extent, extent_of);
-      if (!digit.has_value()) {
-        const Id mark = p_.AddMark(*value, std::max<int64_t>(1, Bounds(*value, extent_of).max + 1));
-        plan_.marks[mark] = *value;
-        digit = IndexSum{0, {IndexSplit{Source::Mark(mark), 1, split.lower, split.extent}}};
-      }
-      result = std::move(result) + std::move(*digit) * split.scale;
     }
     return Simplify(result, extent_of);
   }
@@ -229,6 +259,7 @@ class Planner {
   const PlanOptions& options_;
   IndexPlan plan_;
   std::unordered_map<Id, std::vector<IndexSum>> iters_;
+  std::vector<Id> own_marks_;       // marks that are not of the program
   std::unordered_set<Id> planned_;  // expressions of the current block
   std::vector<PlannedAccess> accesses_;
 };

@@ -66,7 +66,7 @@ Finding OrderThreads(Decider& decider, const Program& scheduled) {
 }
 
 Finding CompareVersions(Decider& decider, Program original, Program scheduled, int64_t most_steps) {
-  const Finding finding = FactorReduction(decider, original, scheduled);
+  const Finding finding = SeparateVersions(decider, original, scheduled);
   return finding.answer == Answer::kYes ? Compare(decider, original, scheduled, most_steps) : finding;
 }
 

@@ -264,7 +264,7 @@ bool MayWriteAnew(const Program& original) {
   return std::any_of(writers.begin(), writers.end(), [](int count) { return count > 1; });
 }
 
-Finding FactorReduction(Decider& decider, Program& original, Program& scheduled) {
+Finding SeparateVersions(Decider& decider, Program& original, Program& scheduled) {
   Versions first(decider, original), second(decider, scheduled);
   const std::map<Id, std::map<Id, int>> versions = first.Find();
   if (versions.empty()) return {};

@@ -20,6 +20,6 @@ bool MayWriteAnew(const Program& original);
 
 // Separates the versions in both programs. Returns kUnknown if they are not proven to be separate; then the
 // caller may conclude nothing.
-Finding FactorReduction(Decider& decider, Program& original, Program& scheduled);
+Finding SeparateVersions(Decider& decider, Program& original, Program& scheduled);
 
 }  // namespace kiln::proof

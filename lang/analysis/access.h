@@ -28,8 +28,8 @@ std::vector<Id> LoopsAlong(const Bindings& bindings, const IndexSum& index);
 // True if every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.
 bool ReadsAtIters(const Program& program, Id block, bool offsets);
 
-// The load that a block copies if it does nothing else: its value is the load, or the load within bounds and zero elsewhere.
-// kNone if it does more.
+// Returns the load that a block copies if it does nothing else: its value is the load, or the load within bounds and zero
+// elsewhere. Otherwise returns kNone.
 Id CopiedLoad(const Program& program, Id block);
 
 // How a block reads one operand. Loops are positions in LoopsAround(block).
@@ -38,16 +38,16 @@ struct AccessPattern {
   std::vector<int> steps;  // by dimension: the loop whose next iteration adds 1 to the index; -1: none
   bool DependsOn(int loop) const;
 };
-// An index such as g * 16 + c (groups and channels) steps by the loop of c if `groups` is true; otherwise it
-// has no such loop (-1).
+// Returns how the block reads `buffer`. In an index such as g * 16 + c (groups and channels), the step is the loop of c if
+// `groups` is true, otherwise -1.
 AccessPattern AccessOf(const Program& program, Id block, Id buffer, bool groups = true);
 
 // True if some spatial loop reads the whole operand again in each iteration, as in a matrix product. False if
 // only windows overlap, as in a depthwise convolution.
 bool IsReusedWhole(const Program& program, Id block, const AccessPattern& access);
 
-// The position of the last reduction loop that shares an index with a spatial loop, as the window of a
-// convolution does; -1 if there is none.
+// Returns the position in LoopsAround(block) of the last reduction loop that shares an index with a spatial loop, as the window
+// of a convolution does; -1 if there is none.
 int LastWindow(const Program& program, Id block);
 
 }  // namespace kiln

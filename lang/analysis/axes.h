@@ -26,7 +26,7 @@ struct ResultAxis {
 // The axes of the first result of bindings.block, outermost in memory first.
 std::vector<ResultAxis> ResultAxes(const Program& program, const Bindings& bindings);
 
-// The iter that indexes the last dimension of the first result, alone or plus a constant; otherwise nullopt.
+// Returns the iter that indexes the last dimension of the first result, alone or plus a constant; nullopt if there is none.
 std::optional<int> LastDimIter(const Program& program, Id block);
 
 }  // namespace kiln

@@ -59,9 +59,9 @@ class Resolver {
   std::vector<Guard> guards_;
 };
 
-// The iters of a block as sums over live loops, through the iters of enclosing blocks, and the guards under
-// which an instance exists, including domain marks and the guards of enclosing blocks. Computing them is most
-// of the cost of a region analysis: compute them once and reuse them.
+// The iters of a block as sums over live loops, through the iters of enclosing blocks. `guards` are the conditions under which
+// an instance exists, including domain marks and the guards of enclosing blocks. ResolveBindings is most of the cost of a
+// region analysis: call it once and reuse the result.
 struct Bindings {
   Id block = kNone;
   std::vector<IndexSum> iters;

@@ -34,7 +34,7 @@ bool HasReuse(const Program& program, Id block);
 int64_t Instructions(const Program& program, Id block, const CostTable& costs);
 int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs, const CostTable& costs);
 
-// The number of instances times the operations of each; used for rates such as GFLOP/s.
+// Return the number of instances times the operations of each; the second sums over the program. For rates such as GFLOP/s.
 double Flops(const Program& program, Id block);
 double Flops(const Program& program);
 

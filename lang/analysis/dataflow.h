@@ -18,14 +18,14 @@ std::vector<Id> BlocksOf(const Program& program, Id node);
 // once, operands before users.
 std::vector<Id> BodyExprs(const Program& program, Id block);
 
-// The block's reads at index sums of its iters (kLoad expressions), and its reads at indices that the body
-// computes (kGather expressions); each list is in order of first use.
+// Return the block's reads, in order of first use. Loads returns the kLoad expressions, which read at index sums of its iters.
+// Gathers returns the kGather expressions, which read at indices that the body computes.
 std::vector<Id> Loads(const Program& program, Id block);
 std::vector<Id> Gathers(const Program& program, Id block);
-// The kLoad expressions that read one buffer. Skips parts of the body that do not read it.
+// Returns the kLoad expressions that read one buffer. Skips parts of the body that do not read it.
 std::vector<Id> LoadsOf(const Program& program, Id block, Id buffer);
 bool GathersFrom(const Program& program, Id block, Id buffer);
-// The distinct buffers that a block reads (in order of first use) or writes, and tests for one buffer.
+// The distinct buffers that a block reads (in order of first use) or writes. Reads and Writes test for one buffer.
 std::vector<Id> ReadBuffers(const Program& program, Id block);
 std::vector<Id> WrittenBuffers(const Program& program, Id block);
 bool Reads(const Program& program, Id block, Id buffer);

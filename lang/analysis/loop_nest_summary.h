@@ -74,8 +74,8 @@ struct NestBlock {
 struct NestBuffer {
   int32_t first = -1;  // first access, continued by NestAccess::next; -1: not used
   int32_t shared = 0;  // number of loops around all of its accesses
-  // The number of loops below which the buffer is allocated: those of `shared` that are outside of any
-  // vectorized loop. 0 if it is no temporary.
+  // The number of loops below which the buffer is allocated: those of `shared` that are outside of any vectorized loop, and of
+  // any axis whose iterations share the buffer. 0 if it is no temporary.
   int32_t home = 0;
   int32_t home_loop = -1;
   int64_t elements = 0;  // after compaction; of a fragment, those that a lane holds

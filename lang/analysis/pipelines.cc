@@ -62,7 +62,8 @@ class WriteCounter {
   }
 
  private:
-  // Separates what the loops around `at_` give from what the loops below it count.
+  // Separates what the loops around `at_` give from what the loops below it count. Returns false if the block has several
+  // results, if its indices do not allow this, or if there is too much to count.
   bool Prepare() {
     int64_t instances = 1;
     for (const Id loop : loops_)
@@ -95,7 +96,7 @@ class WriteCounter {
     return true;
   }
 
-  // True if the loops below `at_` alone give the value. Keeps the values of its marks.
+  // True if the loops below `at_` alone give the value. Keeps the values of its marks in marks_.
   bool IsCounted(const IndexSum& sum) {
     return absl::c_all_of(sum.splits, [&](const IndexSplit& split) {
       const Source source = split.source;
@@ -202,7 +203,7 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  // Two children must not write the same buffer, since the pipeline does not order their writes.
+  // Checks that no two children write the same buffer, since the pipeline does not order their writes.
   absl::Status CheckWriters() const {
     for (size_t c = 0; c < children_.size(); ++c) {
       for (const Id block : children_[c]) {
@@ -304,7 +305,7 @@ class PipelineCheck {
     return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
   }
 
-  // Producers, and copies in bulk, may be ahead of the threads that run the other children.
+  // Checks what producers and bulk copies write and read: they may be ahead of the threads that run the other children.
   absl::Status CheckRoles(const std::vector<CarriedBuffer>& carried) const {
     for (size_t c = 0; c < children_.size(); ++c) {
       const bool produces = stages_[c].role == PipelineRole::kProducer;

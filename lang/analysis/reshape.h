@@ -17,8 +17,8 @@ std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id b
 
 // The first and last index of a box, by dimension.
 using Box = std::vector<Interval>;
-// Like ItersByElement, for a block that reads the elements of a box, each in exactly one instance, at indices
-// that are an iter plus a constant.
+// Like ItersByElement, for a block that reads the elements of a box, each in exactly one instance, at indices that are an iter
+// plus a constant. `box` receives the box.
 std::optional<std::vector<IndexSum>> ItersByElementOfBox(const Program& program, Id block, Id buffer,
                                                          Box& box);
 

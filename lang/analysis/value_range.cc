@@ -61,7 +61,8 @@ int64_t Magnitude(const ValueRange& a) {
   return std::max(a.max, a.min == ValueRange::kMin ? ValueRange::kMax : -a.min);
 }
 
-// The range of quotients. The extremes occur at the ends of the dividend and at the divisor's ends and -1, 1.
+// Returns the range of quotients; 0 if 0 is the only divisor. The extremes occur at the ends of the dividend and at the
+// divisor's ends and -1, 1.
 Ends Quotients(const ValueRange& a, const ValueRange& b) {
   Ends ends;
   bool any = false;

@@ -51,7 +51,7 @@ int64_t Reuse(const Program& p, Id block, Range index) {
   return reuse;
 }
 
-// Adds the copy to[i] = from[first + i*step] before the nest of `block`.
+// Adds the copy to[i] = from[first + i*step] before the nest of `block`. Returns the copying block.
 Id AddCopy(Program& p, Id block, Id from, Id to, const std::vector<Steps>& steps) {
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[to].name), to, to);
   std::vector<int32_t> index;

@@ -32,7 +32,7 @@ class Folder {
   }
 
  private:
-  // The value is rest*scale + shift; kNone is 1 or 0.
+  // The value is rest*scale + shift. As a scale, kNone is 1; as a shift, it is 0.
   struct Affine {
     Id rest, scale = kNone, shift = kNone;
   };
@@ -107,7 +107,7 @@ class Folder {
     return std::nullopt;
   }
 
-  // By iter: the dimension of an access that it walks from end to end, alone.
+  // Returns, by iter, the dimension of an access that it walks from end to end, alone. Other iters have no entry.
   std::map<int, int> Walked(Id block, Id buffer, Range index) const {
     std::map<int, int> dims;
     const std::vector<int64_t> extents = IterExtents(p_, block);

@@ -31,8 +31,8 @@ Id CopiedAsItIs(const Program& p, Id block) {
   return in_order ? source : kNone;
 }
 
-// Translates `index`, which a writer uses for the temporary, to the index of the same element of the copy's
-// result.
+// Translates `index`, which a writer uses for the temporary, to the index of the same element of the copy's result. Returns
+// nullopt if the algebra cannot express it.
 std::optional<Range> Through(Program& p, Id copy, Id temporary, const Access& copied, Range index,
                              const std::vector<int64_t>& extents) {
   const auto by_element = ItersByElement(p, copy, temporary);

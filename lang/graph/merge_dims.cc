@@ -162,7 +162,8 @@ class Finder {
     }
   }
 
-  // True if every access indexes the two dimensions by iters that can merge.
+  // True if every access, except the results of copies, indexes the two dimensions by two iters, in this order, that can merge.
+  // False if there is no such access.
   bool Walked(const Pair& pair) const {
     bool any = false;
     for (const Id block : blocks_) {
@@ -304,8 +305,8 @@ class Rewriter {
     return to_.AddList(copies);
   }
 
-  // Merged dimensions are indexed by their merged iter. A copy that keeps separate iters indexes them by the
-  // element's linear index.
+  // Returns the index of an access after merging. A merged dimension is indexed by its merged iter. A copy that keeps separate
+  // iters indexes it by the element's linear index.
   Range Index(const Access& access) {
     std::vector<int32_t> marks;
     for (int d = 0; d < access.index.count; ++d) {

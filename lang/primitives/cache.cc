@@ -58,7 +58,7 @@ absl::StatusOr<Id> Computes(const Program& p, Id block) {
   return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is around several blocks"));
 }
 
-// Returns the buffer that is the block's operand with this number.
+// Returns the buffer that is the block's operand with this number, in order of first use. kFailedPrecondition if there is none.
 absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
   const std::vector<Id> read = ReadBuffers(p, block);
   if (operand >= 0 && operand < static_cast<int64_t>(read.size())) return read[operand];
@@ -66,7 +66,8 @@ absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
       absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
 }
 
-// Checks that a copy before the block would hold the values that the block reads.
+// Checks that a copy before the block would hold the values that the block reads: every writer must come before it, and it must
+// not gather.
 absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   if (GathersFrom(p, block, buffer)) {
     return absl::FailedPreconditionError(

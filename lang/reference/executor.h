@@ -76,7 +76,7 @@ class Executor : private BlockExecutor<Domain> {
     for (const Id buffer : loop.makes[child]) domain_.Invalidate(buffer);
     return Execute(loop.children[child]);
   }
-  // Initializes the destinations of the reduction's instances here and below, each element once.
+  // Initializes the destinations of the reduction's instances here and below, each element once. Returns false on an error.
   bool Start(const PlanNode& place, int reduction);
 
   InterpreterOptions options_;

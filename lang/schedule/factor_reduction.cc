@@ -152,7 +152,8 @@ struct Stores {
   std::vector<Access> part_dests, combine_dests;
 };
 
-// Adds a workspace for each result, with the dimensions of `outer` (new iters) inserted at `axis`.
+// Adds a workspace for each result, with the dimensions of `outer` (new iters) inserted at `axis`. Returns what both blocks
+// store.
 Stores AddWorkspaces(Program& p, const BlockNode& old, BodyRewriter& rewriter,
                      const std::vector<std::pair<Source, int64_t>>& outer, absl::string_view suffix,
                      Scope scope, int axis) {

@@ -7,9 +7,9 @@
 
 namespace kiln {
 
-// The child before which a new node goes (kNone: at the end). `place` is "first", "last" or the number of a
-// child. The position must follow all children that contain a node of `before` and precede all that contain a
-// node of `after`; kFailedPrecondition for a number that does not.
+// Returns the child before which a new node goes (kNone: at the end). `place` is "first", "last" or the number of a child. The
+// position must follow all children that contain a node of `before` and precede all that contain a node of `after`.
+// kFailedPrecondition for a number that does not; kInvalidArgument for other texts.
 absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector<Id>& before,
                               const std::vector<Id>& after, const std::string& place);
 

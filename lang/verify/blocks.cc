@@ -170,8 +170,8 @@ class BlockChecker : public Checker {
     for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
-  // Without guards, every index must be proven to lie in its dimension. With guards, it must not be proven
-  // to lie outside.
+  // Checks the indices of an access. Without guards, every index must be proven to lie in its dimension. With guards, it must
+  // not be proven to lie outside.
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);

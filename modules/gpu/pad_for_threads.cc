@@ -35,7 +35,8 @@ int64_t DivisorsOf(int64_t n) {
   return divisors;
 }
 
-// The least padded extent that gains many divisors: at least half as many as any other has. The extent if there is none.
+// Returns the least padded extent with at least twice as many divisors as the extent, and half as many as any other candidate.
+// Returns the extent itself if there is none, or if it is not to be padded.
 int64_t Padded(int64_t extent) {
   const int64_t own = DivisorsOf(extent), last = extent + extent / kWaste;
   if (own >= kFew || extent > kLargest) return extent;

@@ -21,7 +21,7 @@ bool WritesAtIters(const Program& p, Id block) {
   });
 }
 
-// The block that makes the buffer by copying, for this reader alone; kNone if there is none.
+// Returns the block that makes the buffer by copying, for this reader alone; kNone if there is none.
 Id CopierOf(const Program& p, Id reader, Id buffer, const Target& target) {
   for (const Id producer : Producers(p, reader)) {
     if (!Writes(p, producer, buffer)) continue;

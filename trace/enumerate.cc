@@ -177,7 +177,8 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence of choices `draws` times, each time with other random decisions.
+  // Runs one sequence of choices `draws` times, each time with other random decisions. kCancelled if stopped; kInvalidArgument
+  // if the runs differ in more than decisions. A step that does not apply is no error: then the outcome has the reason.
   absl::StatusOr<Outcome> Try(const Rule& rule) {
     Outcome outcome;
     std::optional<Trace> first;

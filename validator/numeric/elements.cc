@@ -9,7 +9,8 @@
 namespace kiln {
 namespace {
 
-// Returns, for each dimension, the indices where a tile of a writing block begins and the index before each.
+// Returns, for each dimension, the indices where the second and the last tile of a writing block begin, and the index before
+// each. Ascending; none at the ends of the dimension.
 std::vector<std::vector<int64_t>> TileEdges(const LoopNestSummary& nests, Id buffer,
                                             absl::Span<const Extent> shape) {
   std::vector<std::vector<int64_t>> edges(shape.size());

@@ -18,11 +18,11 @@ namespace kiln {
 // The indices of one access, one per dimension, over the iters of the block.
 using Indices = std::vector<IndexSum>;
 
-// The indices of the first result, and of each read in order of first use.
+// ResultIndices returns the indices of the first result, ReadIndices those of each read, in order of first use.
 Indices ResultIndices(const Program& program, Id block);
 std::vector<Indices> ReadIndices(const Program& program, Id block);
 
-// The live loops that an index over the iters of a block depends on.
+// Returns the live loops that an index over the iters of a block depends on.
 std::vector<Id> LoopsAlong(const Bindings& bindings, const IndexSum& index);
 
 // True if every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.

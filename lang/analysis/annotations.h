@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-// The value of the annotation `key`; 0 if it is not set.
+// Returns the value of the annotation `key`; 0 if it is not set.
 int64_t AnnotationOf(const Program& program, Range annotations, absl::string_view key);
 
 // On a block: math functions may be faster, and a few units in the last place less accurate.

@@ -21,16 +21,16 @@ bool IsReadOnce(const Program& program, Id block);
 // inlining permutes no access.
 bool KeepsOrder(const Program& program, Id block);
 
-// The set of operations (add, exp, ...) in the block's body.
+// Returns the set of operations (add, exp, ...) in the block's body.
 std::set<Op> OpsOf(const Program& program, Id block);
 
 // True for a reduction in which some read does not depend on some spatial iter, so that tiles reuse loaded
 // data.
 bool HasReuse(const Program& program, Id block);
 
-// The number of machine instructions for one vector register of instances of a block. A multiply-add or a
-// copy counts as one, and a function as its polynomial or its calls. Loads are not counted, because instances
-// share them. `exprs`: the expressions that the block evaluates, each once.
+// Return the number of machine instructions for one vector register of instances of a block. A multiply-add or a copy counts as
+// one, and a function as its polynomial or its calls. Loads are not counted, because instances share them. `exprs`: the
+// expressions that the block evaluates, each once.
 int64_t Instructions(const Program& program, Id block, const CostTable& costs);
 int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs, const CostTable& costs);
 

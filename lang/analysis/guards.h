@@ -16,9 +16,8 @@ bool HasInnerGuards(const Program& program, const Bindings& bindings);
 // each iter depends on these loops through the mark.
 bool HasInnerGuards(const Program& program, const Bindings& bindings, Id at);
 
-// The iters whose guard fails for whole iterations of the loop `at` (or of the loops around it). No instance
-// exists below such an iteration, so a block that is placed there must not run either. The block must have no
-// inner guards.
+// Returns the iters whose guard fails for whole iterations of the loop `at` (or of the loops around it). No instance exists
+// below such an iteration, so a block that is placed there must not run either. The block must have no inner guards.
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
 // True if the block may read only a part of ReadRegion: guards of its iters, or conditions around its loads, may exclude

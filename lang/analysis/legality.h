@@ -31,7 +31,7 @@ absl::Status CheckPrepared(const Program& program);
 // store. Threads of a reduction must combine into one element. Programs without axes are OK.
 absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
-// CheckOwners of the program after a step; OK, too, if the program before the step fails it.
+// OK if the program after a step passes CheckOwners, or if the program before the step fails it.
 absl::Status CheckKeepsOwners(const Program& before, const Program& after);
 // OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for another. Such a
 // buffer must be a temporary that only this loop uses. One block writes it anew in each iteration, and later children of the
@@ -46,7 +46,7 @@ struct CarriedBuffer {
   int writer = 0;
   std::vector<int> readers;
 };
-// The carried buffers of a loop, in the order in which the children first write them.
+// Returns the carried buffers of a loop, in the order in which the children first write them.
 std::vector<CarriedBuffer> CarriedBuffers(const Program& program, Id loop);
 
 // The axes of a GPU: IsBlockAxis is true for those of a grid, IsThreadAxis for those of a block. OnAxis is true for a loop of
@@ -70,8 +70,8 @@ struct Threads {
 Threads ThreadsOf(const Program& program, Id nest);
 // Returns the number of threads of a thread, warp or warpgroup: 1, 32 or 128.
 int64_t LanesOf(Owner owner);
-// Who runs an instance of the block: a thread, or the lanes of the warp or warpgroup that owns a fragment
-// which the block uses. Below a loop on thread-x, a thread runs it.
+// Returns who runs an instance of the block: a thread, or the lanes of the warp or warpgroup that owns a fragment which the
+// block uses. Below a loop on thread-x, a thread runs it.
 Owner RunnerOf(const Program& program, Id block);
 // True if proven: every element of the buffer that both blocks use is used by one `owner`: one thread, or the threads of one
 // warp, warpgroup or block. The node `fixed` and the loops around it are in the same iteration in both blocks. Other loops may

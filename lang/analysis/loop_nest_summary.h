@@ -100,9 +100,10 @@ class LoopNestSummary {
   absl::Span<const Id> exprs(const NestBlock& block) const { return Part(exprs_, block.exprs); }
 
   static uint64_t Bit(int depth) { return uint64_t{1} << (depth < 63 ? depth : 63); }
-  // The loops that the index of an access depends on.
+  // Returns a mask of the loops that the index of an access depends on.
   uint64_t Indexed(const NestAccess& access) const;
-  // By how many elements of memory one iteration of the loop at `depth` moves an access.
+  // Returns by how many elements of memory one iteration of the loop at `depth` moves an access; 0 if it does not. Ignores
+  // terms that divide the loop.
   int64_t Stride(const NestAccess& access, int depth) const;
 
  private:

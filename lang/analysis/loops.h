@@ -42,10 +42,11 @@ struct LoopUse {
   bool spatial = false, reduction = false;
 };
 LoopUse UseOf(const Program& program, Id block, Id loop);
-// The kinds of iters that a loop still feeds after simplifying. Threads of an axis that feeds a reduction combine terms.
+// Returns the kinds of iters that a loop still feeds after simplifying. Threads of an axis that feeds a reduction combine
+// terms.
 LoopUse AxisUse(const Program& program, Id block, Id axis);
 
-// Loops below a node, in program order.
+// Returns the loops below a node, in program order.
 std::vector<Id> LoopsBelow(const Program& program, Id node);
 
 }  // namespace kiln

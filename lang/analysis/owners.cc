@@ -361,7 +361,7 @@ absl::Status CheckCombining(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// CheckOwner of a program that has axes.
+// Checks the owner of one buffer in a program that has axes (CheckOwner).
 absl::Status CheckUses(const Program& program, Id buffer) {
   const std::vector<Id> writers = Writers(program, buffer);
   for (size_t b = 1; b < writers.size(); ++b) {

@@ -32,9 +32,8 @@ class WriteCounter {
     values_.resize(loops_.size());
   }
 
-  // The box that the block writes of its only result. Returns nullopt if it writes no box, if another part of the
-  // box is written in other iterations, or if there is too much to count. Ignores guards that keep an iter within
-  // its extent.
+  // Returns the box that the block writes of its only result. Returns nullopt if it writes no box, if another part of the box
+  // is written in other iterations, or if there is too much to count. Ignores guards that keep an iter within its extent.
   std::optional<Region> Count() {
     if (!Prepare()) return std::nullopt;
     std::vector<int64_t> least(inner_.size(), kMaxCounted), most(inner_.size(), -1);

@@ -24,8 +24,8 @@ bool IsDense(const Region& region);
 Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 
-// The range of an iter of the block while `at` and the loops outside of it are fixed. Ignores guards. Returns
-// nullopt if the algebra cannot bound it.
+// Returns the range of an iter of the block while `at` and the loops outside of it are fixed. Ignores guards. Returns nullopt
+// if the algebra cannot bound it.
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at);
 
 // Marks that the index algebra could not divide, such as f in f/24 with f = x*8 + v. IsMadeBelow is true if a
@@ -35,8 +35,8 @@ bool IsMadeBelow(const Program& program, Id mark, Id at);
 bool TakesEveryValue(const Program& program, Id mark, Id at);
 bool IsAlone(const Program& program, Id mark, const IndexSum& value);
 
-// For each index of a gather: its mark over the iters of `block`, if the index is a function of the iters and
-// lies within its dimension; otherwise kNone.
+// Returns, for each index of a gather, its mark over the iters of `block`, if the index is a function of the iters and lies
+// within its dimension; otherwise kNone.
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather);
 
 // True if proven: every element in `part` is also in `whole`.

@@ -8,11 +8,11 @@
 
 namespace kiln {
 
-// The position of an access in the memory of a row-major buffer, in elements.
+// Returns the position of an access in the memory of a row-major buffer, in elements.
 IndexSum FlatIndex(const Program& program, Id buffer, Range index);
 
-// The iters of a block as functions of the indices at which it reads the buffer (Source::Iter(dimension)).
-// Returns nullopt unless the block provably reads every element, each in exactly one instance.
+// Returns the iters of a block as functions of the indices at which it reads the buffer (Source::Iter(dimension)). Returns
+// nullopt unless the block provably reads every element, each in exactly one instance.
 std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id block, Id buffer);
 
 // The first and last index of a box, by dimension.

@@ -50,7 +50,7 @@ int IterAlong(const Program& p, Id block, Id mark) {
   return along;
 }
 
-enum class Kind : uint8_t { kOther, kPosition, kChannel };  // in their order
+enum class Kind : uint8_t { kOther, kPosition, kChannel };  // sorted in this order
 
 // What the dimensions of all buffers are. Those that one iter walks are a class.
 class DimKinds {
@@ -208,8 +208,8 @@ class KeptOrders {
     for (const Id b : read) kept_[b] = 1;
   }
 
-  // Keeps buffers that only stores in order connect with kept ones. In `blocks`, those of which a buffer is in `to` come
-  // before those of which it is in `from`.
+  // Keeps buffers that stores which permute nothing connect with kept ones, and nothing else does. In `blocks`, those of which
+  // a buffer is in `to` come before those of which it is in `from`.
   void Spread(const std::vector<Id>& blocks, BuffersOf from, BuffersOf to) {
     std::vector<char> connected(kept_.size()), others(kept_.size());
     const auto keeps = [&](Id b) { return kept_[b] != 0 || (connected[b] != 0 && others[b] == 0); };

@@ -31,7 +31,7 @@ std::optional<Piece> WrittenPiece(const Program& program, Id block);
 struct Put {
   Id block = kNone;
   Piece piece;
-  Id part = kNone;  // the temporary of which the store is a copy in order, if it is one
+  Id part = kNone;  // the temporary that the store copies element by element; kNone if it is no such copy
 };
 
 // Returns the puts of a buffer that these blocks write, by position. Empty if it is no concatenation of two or more.

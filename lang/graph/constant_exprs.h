@@ -51,7 +51,7 @@ class ConstantBuffers {
   std::vector<char> prepared_;
 };
 
-// The iters that the indices of the expression's loads depend on, ascending.
+// Returns the iters that the indices of the expression's loads depend on, ascending.
 std::vector<int> ItersOf(const Program& program, Id expr);
 
 }  // namespace kiln

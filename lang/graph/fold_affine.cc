@@ -45,7 +45,7 @@ class Folder {
   }
 
  private:
-  // Sets product_, factor_ and sums_ if the block is a sum of products with constants.
+  // Sets product_, factor_ and sums_ if the block is a sum of products with constants. Otherwise returns false.
   bool Find(Id block) {
     const BlockNode& b = p_.block(block);
     if (b.monoid == kNone || p_.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
@@ -68,7 +68,7 @@ class Folder {
     return factor_ != kNone;
   }
 
-  // The only block that reads the buffer, if it is a store that reads each element once; else kNone.
+  // Returns the only block that reads the buffer, if it is a store that reads each element once; else kNone.
   Id OnlyReader(Id buffer) const {
     const std::vector<Id> readers = Readers(p_, buffer);
     if (readers.size() != 1 || !IsPlainStore(p_, readers[0]) || GathersFrom(p_, readers[0], buffer))
@@ -117,8 +117,8 @@ class Folder {
     }
   }
 
-  // The largest part of the reader's value that is affine in the sums and holds every read of them; kNone if there
-  // are several reads.
+  // Returns the largest part of the reader's value that is affine in the sums and holds every read of them; kNone if there are
+  // several reads.
   Id AffinePart(Id reader) {
     const std::vector<Id> loads = LoadsOf(p_, reader, sums_), body = BodyExprs(p_, reader);
     if (loads.size() != 1) return kNone;
@@ -217,7 +217,7 @@ class Folder {
     return p_.exprs[expr].op != Op::kLoad && p_.exprs[expr].op != Op::kConstant;
   }
 
-  // The start value of the sums in terms of the reader's iters; kNone if there is none, or if it cannot be expressed.
+  // Returns the start value of the sums in terms of the reader's iters; kNone if there is none, or if it cannot be expressed.
   Id StartFor(Id reader) {
     const BlockNode& b = p_.block(product_);
     if (b.initial.count == 0) return kNone;

@@ -65,7 +65,7 @@ class Folder {
     return b.domain.count == 0 && b.dests.count == 1 && b.values.count == 1 && p_.nodes[block].first == kNone;
   }
 
-  // Sets products_ and the parts of the value if the store can be folded.
+  // Sets products_ and the parts of the value if the store can be folded. Otherwise returns false.
   bool Find(Id block) {
     const BlockNode b = p_.block(block);
     if (b.monoid != kNone || !IsSingle(b, block)) return false;

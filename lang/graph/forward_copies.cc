@@ -10,8 +10,7 @@
 namespace kiln {
 namespace {
 
-// The temporary that the block copies element by element in memory order, if the block is its only reader;
-// else kNone.
+// Returns the temporary that the block copies element by element in memory order, if the block is its only reader; else kNone.
 Id CopiedAsItIs(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid != kNone || b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1) return kNone;

@@ -67,7 +67,7 @@ class Joiner {
     return stage;
   }
 
-  // The dimension that the iter walks alone, from its first to its last element; -1 if no dimension depends on the
+  // Returns the dimension that the iter walks alone, from its first to its last element; -1 if no dimension depends on the
   // iter; nullopt if it is used in another way.
   std::optional<int> DimOf(Id buffer, Range index, int iter, int64_t extent) const {
     int found = -1;

@@ -161,8 +161,8 @@ class Narrower {
   std::optional<Walk> Written(Id block) const {
     return WalkOf(block, ResultOf(block), p_.Accesses(p_.block(block).dests)[0].index);
   }
-  // Returns how `block` reads the result of `from`. Several loads of one block are equal here (SquareOf), so it takes the
-  // first.
+  // Returns how `block` reads the result of `from`; nullopt if WalkOf does. Several loads of one block are equal here
+  // (SquareOf), so it takes the first.
   std::optional<Walk> Read(Id block, Id from) const {
     const std::vector<Id> loads = LoadsOf(p_, block, ResultOf(from));
     return WalkOf(block, ResultOf(from), p_.exprs[loads[0]].AsLoad().index);

@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// Inlines the blocks of an imported model that store a number, integers that follow from their iters, or elements of a
-// constant in order. No bit changes.
+// Inlines the blocks of an imported model that store a number, integers that follow from their iters, or elements of a constant
+// without permuting them. No bit changes.
 void InlineRepeatedConstants(Program& program);
 
 // In an imported model:

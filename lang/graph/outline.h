@@ -44,10 +44,10 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
 // True if the caller gives constants. Then the program is a model that is simplified (lang/graph/simplify_model.h).
 bool HasGivenConstants(const Program& program);
 
-// By buffer of an imported program: 1 if it is computed from constants that the caller passes, so that it can be
-// computed once. All its writers read constants or such buffers alone, and none writes more than the largest of them:
-// what only repeats a constant is left where it is used. What is computed from constants with bytes stays in its task,
-// so that the task needs nothing for it.
+// Returns, by buffer of an imported program, 1 if it is computed from constants that the caller passes, so that it can be
+// computed once. All its writers read constants or such buffers alone, and none writes more than the largest of them: what only
+// repeats a constant is left where it is used. What is computed from constants with bytes stays in its task, so that the task
+// needs nothing for it.
 std::vector<char> PreparedBuffers(const Program& program);
 
 // A task and all places where it occurs.

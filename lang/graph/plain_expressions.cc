@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// The value of a literal of floats, or NaN.
+// Returns the value of a literal of floats; NaN for other expressions.
 double Number(const Program& p, Id expr) {
   const Expr& e = p.exprs[expr];
   return e.op == Op::kConstant && IsFloat(e.dtype) ? absl::bit_cast<double>(e.Number()) : NAN;

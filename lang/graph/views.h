@@ -20,7 +20,7 @@ struct View {
   bool slice = false;  // the block copies the part from the whole, and not to it
 };
 
-// The view that makes the block's copy superfluous; nullopt if the block is no copy of all of a temporary to
+// Returns the view that makes the block's copy superfluous; nullopt if the block is no copy of all of a temporary to
 // consecutive elements of another, or of such elements to all of a temporary.
 std::optional<View> AsView(const Program& program, Id block);
 

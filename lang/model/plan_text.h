@@ -1,4 +1,4 @@
-// Prints the plan of a model for people: its calls in order, and where buffers lie.
+// Prints the plan of a model for people: its calls in the order in which they run, and where buffers lie.
 #pragma once
 
 #include <string>

@@ -74,6 +74,7 @@ class Matcher {
       : p_(program), tile_(tile), intrinsic_(intrinsic), d_(DescriptionOf(intrinsic)) {}
 
   // Matches the tile with the description. exact: the tile's loops must also equal those of the description.
+  // kFailedPrecondition with the difference if they do not match.
   absl::StatusOr<IntrinsicMatch> Match(bool exact) {
     const absl::StatusOr<std::vector<Id>> chain = ChainWithin(p_, tile_);
     if (!chain.ok()) return chain.status();

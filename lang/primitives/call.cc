@@ -22,8 +22,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Returns, for each iter of the description, the block's iter: the last ones of the same kind, in order. -1 for iters of extent
-// 1. kFailedPrecondition if the block has too few.
+// Returns, for each iter of the description, the block's iter: the last ones of the same kind, in the block's order. -1 for
+// iters of extent 1. kFailedPrecondition if the block has too few.
 absl::StatusOr<std::vector<int>> ItersOfCall(const Program& p, Id block, const Program& description) {
   const auto own = p.Iters(p.block(block).iters);
   const auto wanted = description.Iters(description.block(BlockOf(description)).iters);
@@ -91,7 +91,7 @@ absl::Status LayOut(Program& p, Id buffer, const Program& description, Id parame
   return CheckLayout(p, buffer);
 }
 
-// Lays out the fragments that the block reads and writes, in the order of the description's buffers.
+// Lays out the fragments that the block reads and writes, in the order of the description's buffers. Fails as LayOut does.
 absl::Status LayOutOperands(Program& p, Id block, const Program& description) {
   const Id described = BlockOf(description);
   for (const bool writes : {false, true}) {

@@ -1,6 +1,5 @@
-// Executes the instances of a program in order: loops, guards and bindings as lang/program/program.h defines
-// them. The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution
-// (lang/reference/symbolic.h) on terms.
+// Executes the instances of a program one after the other: loops, guards and bindings as lang/program/program.h defines them.
+// The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution (lang/reference/symbolic.h) on terms.
 //
 // A Domain defines what values are and how they are stored:
 //

@@ -128,8 +128,8 @@ absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Part
 
 namespace {
 
-// The iters of the block that computes partial results: the spatial ones of the old block, then one for each
-// outer and inner loop.
+// Returns the iters of the block that computes partial results: the spatial ones of the old block, then one for each outer and
+// inner loop.
 std::vector<Iter> PartIters(Program& p, Range old, const Parts& parts) {
   std::vector<Iter> iters;
   for (const Iter& iter : p.Iters(old)) {

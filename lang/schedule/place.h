@@ -13,10 +13,9 @@ namespace kiln {
 absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector<Id>& before,
                               const std::vector<Id>& after, const std::string& place);
 
-// ScopeOfReaders: the innermost loop, block or root that contains the block and all readers of its results;
-// the results are complete at its end. Without readers, parallel iterations may keep private results: then
-// the innermost loop at whose end the results are complete. ScopeOfWriters: the same with all writers of
-// `buffer`.
+// ScopeOfReaders returns the innermost loop, block or root that contains the block and all readers of its results; the results
+// are complete at its end. Without readers, parallel iterations may keep private results: then it returns the innermost loop at
+// whose end the results are complete. ScopeOfWriters does the same with all writers of `buffer`.
 Id ScopeOfReaders(const Program& program, Id block);
 Id ScopeOfWriters(const Program& program, Id block, Id buffer);
 

@@ -54,7 +54,7 @@ std::vector<DimRange> WholeRanges(const Program& program, Id block);
 // Copies a mark with its live loops replaced. Definitions of dead loops are followed and copied.
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace);
 
-// Adds the block dest[i...] = source[i...] over the whole shape, detached and without loops.
+// Adds the block dest[i...] = source[i...] over the whole shape, detached and without loops. Returns its node.
 Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest);
 
 // Returns the child of `ancestor` that contains `node`. Aborts if there is none.

@@ -28,7 +28,7 @@ class Schedule : public ScheduleCore {
 
   // --- Steps that look up blocks and loops.
   Block GetBlock(absl::string_view name, Where where = Where::current());
-  // The loops around a block up to the enclosing block, outermost first.
+  // Returns the loops around a block up to the enclosing block, outermost first.
   std::vector<Loop> GetLoops(Block block, Where where = Where::current());
   std::vector<Block> GetProducers(Block block, Where where = Where::current());
   std::vector<Block> GetConsumers(Block block, Where where = Where::current());

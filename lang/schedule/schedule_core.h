@@ -31,8 +31,7 @@ class ScheduleCore {
   // the caller can still read it; kRoot if there is none.
   Id node(Block block, Where where = Where::current());
   Id node(Loop loop, Where where = Where::current());
-  // The constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the
-  // schedule inert.
+  // Returns the constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the schedule inert.
   int64_t ExtentOf(Loop loop, Where where = Where::current());
   // Makes the schedule inert with this failure. Modules call it when they cannot continue.
   void Fail(const absl::Status& status);

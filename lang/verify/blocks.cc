@@ -72,7 +72,7 @@ class BlockChecker : public Checker {
     }
   }
 
-  // Checks that the marks use only the block's own iters.
+  // Checks that the marks use only the block's own iters. Returns false otherwise.
   bool CheckOwn(Range marks, int iters, absl::string_view what) {
     for (const Id mark : p_.List(marks)) {
       for (const IndexSplit& s : p_.Splits(p_.marks[mark].splits)) {

@@ -52,7 +52,7 @@ struct ModuleEntry {
   std::vector<std::string> options;
 };
 
-const ModuleEntry* FindModule(absl::string_view name);  // by its name or an older one (aliases.h); else nullptr
+const ModuleEntry* FindModule(absl::string_view name);  // by name, an older one too (aliases.h); else nullptr
 std::vector<std::string> ModuleNames();
 // Returns the names that were registered a second time. That registration had no effect, so a plugin that caused it is refused.
 std::vector<std::string> RepeatedModuleNames();
@@ -103,7 +103,7 @@ struct RegisterModule {
     *this = RegisterModule(std::move(entry));
   }
 
-  // A named space: a function that returns the space string that it stands for.
+  // Registers a named space: a function that returns the space string that it stands for.
   template <typename Options, typename... Decls>
   RegisterModule(const char* name, std::string (*text)(const Target&, const Options&), Decls... decls) {
     ModuleEntry entry;

@@ -14,7 +14,7 @@ class SpaceTokens {
  public:
   explicit SpaceTokens(absl::string_view text) : text_(text) {}
 
-  // Position of the next character, counted from 1.
+  // Returns the position of the next character, counted from 1.
   size_t line() const { return 1 + std::count(text_.begin(), text_.begin() + at_, '\n'); }
   size_t column() const { return 1 + at_ - (text_.substr(0, at_).rfind('\n') + 1); }
 

@@ -82,8 +82,8 @@ class Sampler {
   }
 
  private:
-  // Sums may take half of the registers of a thread. The elements of operands that an iteration multiplies share the
-  // other half, less what all code needs.
+  // Divides the registers of a thread. Sums may take half of them. The elements of operands that an iteration multiplies share
+  // the other half, less what all code needs.
   void DivideRegisters(Block block, Value threads) {
     const Program& p = s_.program();
     const Gpu& gpu = *s_.target().gpu;

@@ -150,8 +150,8 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence: the block's own choices follow `path`, all others take alternative 0. If that
-  // sequence does not apply, picks the other choices at random, up to seven times.
+  // Runs one sequence: the block's own choices follow `path`, all others take alternative 0. If that sequence does not apply,
+  // picks the other choices at random, up to seven times. Returns the last outcome. Fails as Try does.
   absl::StatusOr<Outcome> TryAround(const std::string& block, const std::vector<int>& path) {
     absl::StatusOr<Outcome> outcome;
     for (int attempt = 0; attempt < 8; ++attempt) {

@@ -24,7 +24,7 @@ extern const Check kParallelCheck, kVectorizedCheck, kRegistersCheck, kRegisterT
     kStackCheck, kMemoryCheck, kDepthCheck;
 extern const Check kGpuThreadsCheck, kGpuLaunchCheck, kGpuSharedCheck, kGpuRegistersCheck, kGpuVectorsCheck;
 
-// Text for messages: `loop i`, `block "matmul"`, `buffer C`.
+// Return texts for messages: `loop i`, `block "matmul"`, `buffer C`.
 std::string LoopText(const LoopNestSummary& nests, int32_t loop);
 std::string BlockText(const LoopNestSummary& nests, const NestBlock& block);
 std::string BufferText(const LoopNestSummary& nests, Id buffer);

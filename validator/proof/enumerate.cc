@@ -10,7 +10,7 @@ namespace {
 
 using Tuple = absl::InlinedVector<int64_t, 8>;
 
-// Visits every point in order. Tests each condition as soon as its variables are known.
+// Visits every point in lexicographic order. Tests each condition as soon as its variables are known.
 class Visitor {
  public:
   Visitor(const Points& points, int64_t& budget, absl::FunctionRef<bool(const int64_t*)> visit)

@@ -228,7 +228,7 @@ class OrderOfThreads {
     return axes;
   }
 
-  // Shows that threads which do not wait for each other use different elements.
+  // True if proven: threads which do not wait for each other use different elements.
   bool Apart(const SharedUse& a, const SharedUse& b, const std::vector<Id>& loops, const Way& way,
              const std::vector<Passing>& passed, bool compact) {
     const std::optional<Relation> one = RelationOf(a, loops, compact), other = RelationOf(b, loops, compact);

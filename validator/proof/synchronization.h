@@ -26,7 +26,7 @@
 
 namespace kiln::proof {
 
-// kYes, or kUnknown with the two blocks and the buffer.
+// Returns kYes, or kUnknown with the two blocks and the buffer.
 Finding CheckSynchronization(Decider& decider, const Spaces& spaces, const SyncPlan& plan);
 
 }  // namespace kiln::proof

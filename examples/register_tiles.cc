@@ -19,7 +19,7 @@ struct Options {
   int64_t max_rows = 16;
 };
 
-// Returns the loops of a block that feed iters of this kind, outermost first.
+// The loops of a block that move along its result, or those that are summed over.
 std::vector<Loop> LoopsOf(Schedule& s, Block block, IterKind kind) {
   const std::vector<Loop> loops = s.GetLoops(block);
   const std::vector<bool> feeds = Feeds(s.program(), s.node(block), kind);

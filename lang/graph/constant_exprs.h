@@ -21,7 +21,7 @@ class ConstantBuffers {
   // True if it is not known before the caller passes it: no buffer of this kind has bytes.
   bool IsGiven(Id buffer) const;
 
-  // True if the expression reads such buffers alone, at sums of iters, and everything it does is arithmetic.
+  // True if the expression reads constants (IsConstant) alone, at sums of iters, and everything it does is arithmetic.
   bool ReadsOnlyConstants(Id expr) const;
 
   // Adds a buffer[iters] = value and its block before a child of the root, and returns the buffer. The value must read
@@ -31,7 +31,8 @@ class ConstantBuffers {
   // Adds weights[d..] * scale in the same way, and returns its buffer. `dim` gives the iters of the scale in terms of the
   // weights' dimensions.
   Id Scaled(Id weights, const BodyRewriter::IterRule& dim, Id scale, Id before);
-  // Adds a temporary without a block. If it is a constant, the caller adds blocks that write all of it from constants.
+  // Adds a temporary without a block, and returns it. If it is a constant, the caller adds blocks that write all of it from
+  // constants.
   Id Add(const std::string& buffer, DType dtype, const std::vector<Extent>& shape, bool is_constant);
   // Adds a block dest[index] = value over these iters before a child of the root. The index is over the iters.
   void AddStore(absl::string_view block, const std::vector<Iter>& iters, Id dest,

@@ -209,8 +209,8 @@ bool IsOfIters(const Program& p, Id expr) {
          absl::c_all_of(e.Operands(), [&](Id operand) { return IsOfIters(p, operand); });
 }
 
-// True if the block stores a number, integers that follow from its iters, or elements of a constant in their order: a
-// reshape or a broadcast.
+// True if the block stores a number, integers that follow from its iters, or elements of a constant without permuting them, as
+// a reshape or a broadcast does.
 bool RepeatsAConstant(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid != kNone || b.values.count != 1) return false;

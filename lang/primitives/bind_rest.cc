@@ -3,8 +3,8 @@
 //   for i in 0..I: for j in 0..J: S(i, j)     ->     block-x b in 0..B: thread-x t in 0..T: S(f / J, f % J)
 //                                                    where f = b*T + t
 //
-// Fuses the outer independent loops of each nest that is not on an axis yet, and binds them to blocks and
-// threads.
+// Fuses the outer independent serial loops of each nest, and binds them to thread-x, unless the nest has threads already, and
+// to the first axis of blocks that it does not have. Leaves a nest as it is if the binding would break a rule of owners.
 #include <algorithm>
 #include <optional>
 #include <set>

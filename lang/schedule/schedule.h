@@ -171,7 +171,8 @@ class Schedule : public ScheduleCore {
   void RfactorLanes(Factor lanes, Where where = Where::current());
   // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time.
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
-  // Binds the outer data parallel loops of every nest without axes to `blocks` blocks of `threads` threads.
+  // Binds outer data parallel loops of every nest to thread-x, with up to `threads` threads, unless the nest has threads, and
+  // to a block axis that it does not have, with up to `blocks` blocks in all.
   void BindRest(Factor blocks, Factor threads, Where where = Where::current());
   // Lets the innermost loops of a block be calls of an intrinsic: splits and reorders them, lays out
   // fragments that have no layout, and tensorizes.

@@ -5,8 +5,8 @@
 //   block-x i0: thread-y i1: thread-x t: { for k0: unrolled v: B.acc[i, t] sum= f(i, k0, t, v);  B[i] sum= B.acc }
 //
 // Each thread sums its elements, which lie `threads` vectors apart, in a register; then they combine their sums.
-// Threads share the last reduction loop. Applies to: unscheduled reductions that initialize their result and
-// reuse nothing, or have too few results to occupy the GPU by themselves. Structure:
+// Threads share the last reduction loop. Applies to: unscheduled reductions that initialize their result and reuse nothing, or
+// have too few results to occupy the GPU by themselves. The shared loop has at least 32 terms, a multiple of 8. Structure:
 //   threads = no, or yes
 //   split-k = no, or yes: blocks sum chunks of a long reduction, if there are fewer results than multiprocessors
 // Sites: how many threads share a reduction, up to a whole block, and the adjacent elements that a thread reads

@@ -9,8 +9,8 @@
 // It comes before tile-for-threads, which makes the padded copies where it loads operands, and crops the result where it
 // stores sums.
 //
-// Applies to: unscheduled contractions whose reads are at iters, if padding an extent by at most 12.5% gives it at least
-// twice as many divisors. Structure: pad = no | yes
+// Applies to: unscheduled contractions whose reads are at iters, if an extent has fewer than six divisors, and padding it by at
+// most 12.5% gives it at least twice as many. Structure: pad = no | yes
 #include <algorithm>
 
 #include "absl/algorithm/container.h"

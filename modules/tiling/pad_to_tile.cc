@@ -9,7 +9,7 @@
 // innermost of the result, is longer than a vector and not a multiple of one. A reduction loop longer than 64
 // has no divisor from 4 to 64. Padding may enlarge an extent by at most waste-percent. Other spatial loops
 // need no padding, since their tiles may be imperfect.
-// Structure:  pad = none | the vectorized loop to a multiple of two vectors (of one, if two waste too much),
+// Structure:  pad = no | yes: the vectorized loop to a multiple of two vectors (of one, if two waste too much),
 //             and reduction loops to multiples of 8
 #include <algorithm>
 

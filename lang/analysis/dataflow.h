@@ -43,7 +43,7 @@ std::vector<Id> Readers(const Program& program, Id buffer);
 std::vector<Id> Producers(const Program& program, Id block);
 std::vector<Id> Consumers(const Program& program, Id block);
 
-// True if the block writes a parameter of the program.
+// True if the block writes a buffer that is no temporary: an output of the program or its status.
 bool WritesOutput(const Program& program, Id block);
 
 // True if a comes before b in program order; a loop comes before the nodes in it.

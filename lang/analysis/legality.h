@@ -21,8 +21,8 @@ bool Restricted(const Program& program);
 // kFailedPrecondition with the broken rule and the node or buffer that breaks it.
 absl::Status CheckRestrictions(const Program& program);
 
-// OK if prepared nests come first, read only constants and their own results, and write only temporaries in
-// global memory that no other block writes.
+// OK if prepared nests read only constants and what prepared nests write, and write only temporaries that no other nest writes.
+// Temporaries that other nests read must be in global memory. Prepared nests must come first.
 absl::Status CheckPrepared(const Program& program);
 // OK if every buffer that belongs to a thread, warp, warpgroup or block is used in one kernel, and each of
 // its elements by one owner. In a program with axes, every child of the root is a kernel. All uses of such a

@@ -33,11 +33,10 @@ class Distribution {
   // support may be empty: see SupportSize.
   static Distribution BoundedTile(int64_t extent, int parts, absl::Span<const int64_t> most,
                                   absl::Span<const int64_t> multiple);
-  // Tiles that need not divide the extent: the first of `parts` factors is ceil(extent / product of the
-  // others). All factors have a product of at most extent * (1 + waste); the others have bounds as in
-  // BoundedTile.
-  // Half of the time uniform over the tiles that divide the extent (if any), else over all tiles whose other
-  // factors have a product of at most kCeilReach. A tile of both kinds has the sum of the two probabilities.
+  // Returns a distribution of tiles that need not divide the extent: the first of `parts` factors is ceil(extent / product of
+  // the others). All factors have a product of at most extent * (1 + waste); the others have bounds as in BoundedTile. Half of
+  // the time, it draws uniformly from the tiles that divide the extent (if any), else from all tiles whose other factors have a
+  // product of at most kCeilReach. A tile of both kinds has the sum of the two probabilities.
   static Distribution CeilTile(int64_t extent, int parts, double waste, absl::Span<const int64_t> most,
                                absl::Span<const int64_t> multiple);
   static constexpr int64_t kCeilReach = int64_t{1} << 16;

@@ -18,7 +18,7 @@ class ConstantBuffers {
 
   // True for a constant, with bytes or without, and for what is computed from constants once.
   bool IsConstant(Id buffer) const;
-  // True if it is not known before the caller passes it: no buffer of this kind has bytes.
+  // True for a constant without bytes, which the caller passes, and for what is computed from constants once.
   bool IsGiven(Id buffer) const;
 
   // True if the expression reads constants (IsConstant) alone, at sums of iters, and everything it does is arithmetic.

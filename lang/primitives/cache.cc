@@ -3,11 +3,11 @@
 //   C[..] = f(A[g(i)])      -- cache-read -->        A.cache[j] = A[j]
 //                                                    C[..] = f(A.cache[g(i)])
 //
-//   C[h(i)] = f(i)          -- cache-write -->       C.cache[h(i)] = f(i)
-//                                                    C[j] = C.cache[j]
+//   C[h(i)] = f(i)          -- cache-write -->       C.local[h(i)] = f(i)
+//                                                    C[j] = C.local[j]
 //
-// The copy covers the whole buffer, in the innermost scope that encloses all blocks concerned. compute-at
-// and reverse-compute-at can then move it.
+// The copy is in the innermost scope that encloses all blocks concerned. It covers what the blocks read or write in one
+// iteration of that scope. compute-at and reverse-compute-at can then move it.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

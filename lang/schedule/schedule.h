@@ -50,7 +50,7 @@ class Schedule : public ScheduleCore {
   // loops.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
-  // Arithmetic on all numbers of the sampled values. The results are opaque too.
+  // Multiply and Add combine all numbers of the sampled values. The results are opaque too, as those of all arithmetic.
   Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
   Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
   // Divide returns the quotient, rounded down, and Subtract the difference. Neither is below 0.

@@ -51,7 +51,7 @@ class ElementChooser {
     }
   }
 
-  // Adds corners of the buffer, each with the diagonally opposite corner, up to a quarter of the elements.
+  // Adds corners of the buffer, each with the diagonally opposite corner, until a quarter of the wanted elements are chosen.
   void Corners() {
     const size_t free = std::min<size_t>(shape_.size(), 6);
     for (size_t bits = 0; bits < size_t{1} << (free - 1) && Chosen() < n_ / 4; ++bits) {

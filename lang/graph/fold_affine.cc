@@ -117,8 +117,8 @@ class Folder {
     }
   }
 
-  // Returns the largest part of the reader's value that is affine in the sums and holds every read of them; kNone if there are
-  // several reads.
+  // Returns the largest part of the reader's value that is affine in the sums and holds the only read of them; kNone unless
+  // there is exactly one read.
   Id AffinePart(Id reader) {
     const std::vector<Id> loads = LoadsOf(p_, reader, sums_), body = BodyExprs(p_, reader);
     if (loads.size() != 1) return kNone;

@@ -44,7 +44,7 @@ void Template(Schedule& s) {
   s.UnrollUpTo(unroll);
 }
 
-// The number of programs in a space.
+// Returns the number of combinations of decisions in a space, over all sketches. Prints an error and returns -1.
 double Size(const Space& space) {
   const auto enumeration = Enumerate(space, Matmul(), Target());
   if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", -1;

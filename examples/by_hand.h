@@ -6,9 +6,9 @@
 
 namespace kiln::by_hand {
 
-// Keeps the accumulators of a tile in registers below `loop`. The tile's loops `rows` and `lanes` are
-// unrolled and vectorized, and so are the loops that combine the accumulators into the result. row_dim and
-// lane_dim are the result's dimensions of rows and lanes, counted from the last.
+// Keeps the accumulators of a tile in registers below `loop`. Unrolls the tile's loops `rows`, vectorizes `lanes`, and does the
+// same to the loops that combine the accumulators into the result. row_dim and lane_dim are the result's dimensions of rows and
+// lanes, counted from the last, which is 0.
 inline void SumsInRegisters(Schedule& s, Block block, Loop loop, Loop rows, Loop lanes, size_t row_dim = 1,
                             size_t lane_dim = 0) {
   s.Unroll(rows);
@@ -50,9 +50,9 @@ inline void Convolution(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A convolution in which columns are neighbors in memory, so that they become the lanes: eight lanes, which
-// divide the row, for eight channels. The input rows of an output row are padded just before it and stay in
-// the caches for all channels.
+// A convolution of planes (NCHW). Neighboring columns are neighbors in memory, so they become the lanes. A tile has eight
+// columns, which divide the row, and eight channels. The input rows of an output row are padded just before it and stay in the
+// caches for all channels.
 inline void ConvolutionOfPlanes(Schedule& s) {
   const Block conv = s.GetBlock("conv_2d_nchw_fchw");
   s.ComputeInline(s.GetBlock("broadcast"));

@@ -31,9 +31,8 @@ inline constexpr char kPluginStamp[] __attribute__((used)) =
     KILN_PLUGIN_STAMP_PREFIX "Kiln " KILN_VERSION ", headers " KILN_HEADER_HASH
                              ", clang " KILN_CXX_COMPILER_VERSION " " KILN_CXX_FLAGS;
 
-// Visits every block that exists at the start, last block first, and applies the modules to it in order. The
-// consumers of a block are thus inlined or scheduled before the block. Skips blocks that a module has
-// removed.
+// Visits every block that exists at the start, last block first, and applies the modules to it in the given order. The
+// consumers of a block are thus inlined or scheduled before the block. Skips blocks that a module has removed.
 void EachBlock(Schedule& s, const std::vector<BlockModule>& modules);
 
 // Runs a module of a whole program; the names of its sites begin with `name`.

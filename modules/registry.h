@@ -52,10 +52,9 @@ struct ModuleEntry {
   std::vector<std::string> options;
 };
 
-const ModuleEntry* FindModule(absl::string_view name);  // or an older name of it (lang/base/aliases.h)
+const ModuleEntry* FindModule(absl::string_view name);  // by name, an older one too (aliases.h); else nullptr
 std::vector<std::string> ModuleNames();
-// Names that were registered a second time. That registration had no effect, so a plugin that caused it is
-// refused.
+// Returns the names that were registered a second time. That registration had no effect, so a plugin that caused it is refused.
 std::vector<std::string> RepeatedModuleNames();
 
 namespace internal {
@@ -77,7 +76,7 @@ absl::StatusOr<Options> OptionsOf(const std::string& module, const OptionText& g
   return options;
 }
 
-// Returns a space that parses the space string text(target) and runs its items.
+// Returns a space that parses the space string text(target) and runs its items. If it does not parse, the schedule fails.
 Space SpaceOfText(std::function<std::string(const Target&)> text);
 
 struct RegisterModule {
@@ -104,7 +103,7 @@ struct RegisterModule {
     *this = RegisterModule(std::move(entry));
   }
 
-  // A named space: a function that returns the space string that it stands for.
+  // Registers a named space: a function that returns the space string that it stands for.
   template <typename Options, typename... Decls>
   RegisterModule(const char* name, std::string (*text)(const Target&, const Options&), Decls... decls) {
     ModuleEntry entry;

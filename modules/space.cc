@@ -47,7 +47,7 @@ class Parser : private SpaceTokens {
     });
   }
 
-  // The items of a named space, if the text is one; else the text.
+  // Returns the items of a named space, if the text is one with valid options; else the text.
   std::string Expand(absl::string_view text, const Target& target) {
     const std::string name = Word();
     const ModuleEntry* entry = find_(name);
@@ -78,7 +78,7 @@ class Parser : private SpaceTokens {
     return modules;
   }
 
-  // The options that an older name of a space stands for, such as dots=0 for cpu-avx2.
+  // Returns the options that an older name of a space stands for, such as dots=0 for cpu-avx2. Other names have none.
   static OptionText OptionsOf(absl::string_view name) {
     OptionText options;
     const std::vector<absl::string_view> words = absl::StrSplit(CurrentName(NameKind::kSpace, name), ' ');

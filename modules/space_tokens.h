@@ -14,11 +14,11 @@ class SpaceTokens {
  public:
   explicit SpaceTokens(absl::string_view text) : text_(text) {}
 
-  // Position of the next character, counted from 1.
+  // Returns the position of the next character, counted from 1.
   size_t line() const { return 1 + std::count(text_.begin(), text_.begin() + at_, '\n'); }
   size_t column() const { return 1 + at_ - (text_.substr(0, at_).rfind('\n') + 1); }
 
-  // The next character that is not white space; '\0' at the end. Does not consume it.
+  // Returns the next character that is not white space, without consuming it; '\0' at the end.
   char Peek() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
     return at_ < text_.size() ? text_[at_] : '\0';

@@ -24,8 +24,8 @@ absl::Status CheckReduces(const Program& program, Id block);
 // OK if the block is an unscheduled contraction of two reads at distinct iters, as pad-einsum requires.
 absl::Status CheckReadsAtIters(const Program& program, Id block);
 
-// True if the block reduces along its innermost loop and reuses nothing, so that no tiling vectorizes it.
-// False for blocks that combine accumulators, since their loops depend on sampled tiles.
+// True if the block reduces along its innermost loop and reuses nothing, so that no tiling vectorizes it. False for blocks that
+// read buffers outside of global memory, as those that combine accumulators do.
 bool IsContiguousReduction(const Program& program, Id block);
 
 }  // namespace kiln

@@ -150,8 +150,8 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence: the block's own choices follow `path`, all others take alternative 0. If that
-  // sequence does not apply, picks the other choices at random, up to seven times.
+  // Runs one sequence: the block's own choices follow `path`, all others take alternative 0. If that sequence does not apply,
+  // picks the other choices at random, up to seven times. Returns the last outcome. Fails as Try does.
   absl::StatusOr<Outcome> TryAround(const std::string& block, const std::vector<int>& path) {
     absl::StatusOr<Outcome> outcome;
     for (int attempt = 0; attempt < 8; ++attempt) {
@@ -177,7 +177,8 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence of choices `draws` times, each time with other random decisions.
+  // Runs one sequence of choices `draws` times, each time with other random decisions. kCancelled if stopped; kInvalidArgument
+  // if the runs differ in more than decisions. A step that does not apply is no error: then the outcome has the reason.
   absl::StatusOr<Outcome> Try(const Rule& rule) {
     Outcome outcome;
     std::optional<Trace> first;

@@ -76,7 +76,8 @@ absl::Status OtherResults(const Step& step, int index, int got) {
                                                     "\n  step ", index, ":  ", ToString(step)));
 }
 
-// Runs the steps from `first` on. `replayed.state` holds the state before that step.
+// Runs the steps from `first` on. `replayed.state` holds the state before that step. Stops with an error at the first step that
+// does not apply, or gives another number of results than the trace says.
 absl::Status Continue(Replayed& replayed, int first, Recorder& recorder) {
   const std::vector<Step>& steps = replayed.trace->steps;
   for (int i = first; i < static_cast<int>(steps.size()); ++i) {

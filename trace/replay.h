@@ -45,7 +45,7 @@ struct Replayed {
 
   const Program& program() const { return state.program; }
   absl::string_view name(int site) const { return trace->steps[sites[site].step].site; }
-  // Sum of the sites' log_prob: log P(decisions | sketch).
+  // Returns the sum of the sites' log_prob: log P(decisions | sketch).
   double LogProb() const;
 };
 

@@ -10,8 +10,8 @@
 // Limits. No primitive checks them:
 //   register-tile   a block's buffers in registers, the widest vector that it loads, and one more register
 //                   fit the target's registers
-//   unrolled        no unrolled loop makes more than Target::max_unrolled instances; a vector counts as its
-//                   registers
+//   unrolled        no unrolled loop makes more than Target::max_unrolled instructions, or than its bodies have once;
+//                   a vector counts as its registers
 //   stack           buffers on the stack and in registers take at most 256 KiB
 //   memory          temporaries take at most 1 GiB, one for each core if they are private to iterations of a
 //                   parallel loop

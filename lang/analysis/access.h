@@ -18,18 +18,18 @@ namespace kiln {
 // The indices of one access, one per dimension, over the iters of the block.
 using Indices = std::vector<IndexSum>;
 
-// The indices of the first result, and of each read in order of first use.
+// ResultIndices returns the indices of the first result, ReadIndices those of each read, in order of first use.
 Indices ResultIndices(const Program& program, Id block);
 std::vector<Indices> ReadIndices(const Program& program, Id block);
 
-// The live loops that an index over the iters of a block depends on.
+// Returns the live loops that an index over the iters of a block depends on.
 std::vector<Id> LoopsAlong(const Bindings& bindings, const IndexSum& index);
 
 // True if every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.
 bool ReadsAtIters(const Program& program, Id block, bool offsets);
 
-// The load that a block copies if it does nothing else: its value is the load, or the load within bounds and zero elsewhere.
-// kNone if it does more.
+// Returns the load that a block copies if it does nothing else: its value is the load, or the load within bounds and zero
+// elsewhere. Otherwise returns kNone.
 Id CopiedLoad(const Program& program, Id block);
 
 // How a block reads one operand. Loops are positions in LoopsAround(block).
@@ -38,16 +38,16 @@ struct AccessPattern {
   std::vector<int> steps;  // by dimension: the loop whose next iteration adds 1 to the index; -1: none
   bool DependsOn(int loop) const;
 };
-// An index such as g * 16 + c (groups and channels) steps by the loop of c if `groups` is true; otherwise it
-// has no such loop (-1).
+// Returns how the block reads `buffer`. In an index such as g * 16 + c (groups and channels), the step is the loop of c if
+// `groups` is true, otherwise -1.
 AccessPattern AccessOf(const Program& program, Id block, Id buffer, bool groups = true);
 
 // True if some spatial loop reads the whole operand again in each iteration, as in a matrix product. False if
 // only windows overlap, as in a depthwise convolution.
 bool IsReusedWhole(const Program& program, Id block, const AccessPattern& access);
 
-// The position of the last reduction loop that shares an index with a spatial loop, as the window of a
-// convolution does; -1 if there is none.
+// Returns the position in LoopsAround(block) of the last reduction loop that shares an index with a spatial loop, as the window
+// of a convolution does; -1 if there is none.
 int LastWindow(const Program& program, Id block);
 
 }  // namespace kiln

@@ -6,17 +6,17 @@
 
 namespace kiln {
 
-// The value of the annotation `key`; 0 if it is not set.
+// Returns the value of the annotation `key`; 0 if it is not set.
 int64_t AnnotationOf(const Program& program, Range annotations, absl::string_view key);
 
-// On a block: math functions may be a few units in the last place less accurate in exchange for speed.
+// On a block: math functions may be faster, and a few units in the last place less accurate.
 inline constexpr absl::string_view kFastMath = "fast-math";
 
 // On a sum of products: assumes that all factors are finite. Then a term with a factor that is zero beyond
 // the bounds of its buffer adds nothing and may be left out. The lemma assume-finite sets it.
 inline constexpr absl::string_view kAssumeFinite = "finite";
 
-// On a block: stores bypass the caches (non-temporal stores). It pays for results that do not fit the caches.
+// On a block: stores bypass the caches (non-temporal stores). This pays for results that do not fit the caches.
 inline constexpr absl::string_view kNonTemporal = "stream";
 
 // On a serial loop: unroll by this factor, if it divides the extent.

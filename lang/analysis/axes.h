@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// The dimensions of a buffer in memory order, outermost first. A dimension that the layout splits has the
-// place of its last part.
+// Returns the dimensions of a buffer in memory order, outermost first. A dimension that the layout splits has the place of its
+// last part.
 std::vector<size_t> DimsInMemory(const Program& program, Id buffer);
 
 struct ResultAxis {
@@ -23,10 +23,10 @@ struct ResultAxis {
   std::vector<Id> loops;       // the loops that its index depends on
   std::vector<Id> contiguous;  // those of `loops` that occur in a term of the index with scale 1
 };
-// The axes of the first result of bindings.block, outermost in memory first.
+// Returns the axes of the first result of bindings.block, outermost in memory first.
 std::vector<ResultAxis> ResultAxes(const Program& program, const Bindings& bindings);
 
-// The iter that indexes the last dimension of the first result, alone or plus a constant; otherwise nullopt.
+// Returns the iter that indexes the last dimension of the first result, alone or plus a constant; nullopt if there is none.
 std::optional<int> LastDimIter(const Program& program, Id block);
 
 }  // namespace kiln

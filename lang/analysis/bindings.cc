@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// The mark that defines a source; kNone if the source is a live loop or an iter.
+// Returns the mark that defines a source; kNone if the source is a live loop or an iter.
 Id Resolver::Definition(Source source) const {
   if (source.kind == Source::Kind::kMark) return source.id;
   if (source.kind == Source::Kind::kIter) return kNone;

@@ -43,8 +43,8 @@ class Resolver {
   explicit Resolver(const Program& program, Id scope = kNone) : program_(program), extents_(program, scope) {}
 
   IndexSum Resolve(Id mark, Interval* bounds = nullptr);
-  // The value of a source: a live loop or an iter stands for itself, a dead loop for its definition, a mark
-  // for its value.
+  // Returns the value of a source: a live loop or an iter stands for itself, a dead loop for its definition, a mark for its
+  // value.
   IndexSum Resolve(Source source);
   // Like Resolve, for a mark that must lie within its extent for an instance to exist.
   IndexSum ResolveChecked(Id mark);
@@ -59,9 +59,9 @@ class Resolver {
   std::vector<Guard> guards_;
 };
 
-// The iters of a block as sums over live loops, through the iters of enclosing blocks, and the guards under
-// which an instance exists, including domain marks and the guards of enclosing blocks. Computing them is most
-// of the cost of a region analysis: compute them once and reuse them.
+// The iters of a block as sums over live loops, through the iters of enclosing blocks. `guards` are the conditions under which
+// an instance exists, including domain marks and the guards of enclosing blocks. ResolveBindings is most of the cost of a
+// region analysis: call it once and reuse the result.
 struct Bindings {
   Id block = kNone;
   std::vector<IndexSum> iters;
@@ -69,18 +69,18 @@ struct Bindings {
 };
 Bindings ResolveBindings(const Program& program, Id block);
 
-// By how much a mark over the iters of a block (kNone: over loops alone) changes from one iteration of a live
-// loop to the next while all other loops are fixed. Does not resolve the mark: returns nullopt if a division
-// or a remainder applies to something that changes.
+// Returns by how much a mark over the iters of a block (kNone: over loops alone) changes from one iteration of a live loop to
+// the next while all other loops are fixed. Does not resolve the mark: returns nullopt if a division or a remainder applies to
+// something that changes.
 std::optional<int64_t> StepOf(const Program& program, Id block, Id mark, Id loop);
 
-// The innermost block around a node, or kNone.
+// Returns the innermost block around a node, the node itself excluded; kNone if there is none.
 Id EnclosingBlock(const Program& program, Id node);
 
-// The loops around a node, including those around its enclosing blocks, outermost first.
+// Returns the loops around a node, including those around its enclosing blocks, outermost first.
 std::vector<Id> LoopsAround(const Program& program, Id node);
 
-// For each loop of LoopsAround(block), in that order: true if it feeds an iter of the given kind.
+// Returns, for each loop of LoopsAround(block), in that order, true if it feeds an iter of the given kind.
 std::vector<bool> Feeds(const Program& program, Id block, IterKind kind);
 
 }  // namespace kiln

@@ -73,7 +73,7 @@ bool AnyOf(const Program& p, Range list, const Condition& reads) {
   return absl::c_any_of(p.List(list), [&](Id expr) { return reads(p.expr_index.Reads(expr)); });
 }
 
-// True if a block writes (reads) one of the buffers.
+// Returns true if a block writes (ReadsAny: reads, also as initial values) one of the buffers.
 template <typename List>
 bool WritesAny(const Program& p, Id block, const List& buffers) {
   const auto dests = p.Accesses(p.block(block).dests);

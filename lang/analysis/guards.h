@@ -16,19 +16,18 @@ bool HasInnerGuards(const Program& program, const Bindings& bindings);
 // each iter depends on these loops through the mark.
 bool HasInnerGuards(const Program& program, const Bindings& bindings, Id at);
 
-// The iters whose guard fails for whole iterations of the loop `at` (or of the loops around it). No instance
-// exists below such an iteration, so a block that is placed there must not run either. The block must have no
-// inner guards.
+// Returns the iters whose guard fails for whole iterations of the loop `at` (or of the loops around it). No instance exists
+// below such an iteration, so a block that is placed there must not run either. The block must have no inner guards.
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
-// True if the guards of the block's iters, or conditions around its loads, exclude elements of ReadRegion that
-// lie inside the buffer. The block may then read only a part of the region.
+// True if the block may read only a part of ReadRegion: guards of its iters, or conditions around its loads, may exclude
+// elements that lie inside the buffer. Always true for gathers.
 bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer);
 
-// True if the conditions of a kWithin are those under which the load is inside its buffer.
+// True if the conditions of a kWithin say exactly that the load is inside its buffer.
 bool BoundsAreTheBuffers(const Program& program, const Expr& within, const Expr& load);
 
-// True if the block writes every element in the range of its index of the buffer.
+// True if proven: the block writes every element of its WrittenRegion at the root.
 bool WritesItsRegion(const Program& program, const Bindings& bindings, Id buffer);
 
 }  // namespace kiln

@@ -17,8 +17,8 @@ struct Digit {
   int64_t lower, extent;  // extent 0: no remainder is taken
 };
 
-// Adds the digits of the loops that the value of a sum determines: those terms must form a mixed-radix
-// number. `reach` bounds how far the other terms may change the value.
+// Adds the digits of `loops` that the value of a sum determines. Those terms must form a mixed-radix number. `reach` bounds how
+// far the other terms may change the value. Adds nothing if the terms do not, or if the sum contains a mark.
 void AddDigits(const IndexSum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
                std::vector<Digit>& digits) {
   absl::InlinedVector<IndexSplit, 8> terms;

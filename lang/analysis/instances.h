@@ -33,8 +33,8 @@ bool RunsAllInstances(const Program& program, Id block);
 // down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
 
-// The position in LoopsAround(block) of the outermost loop that feeds a reduction iter; the number of those
-// loops if none does.
+// Returns the position in LoopsAround(block) of the outermost loop that feeds a reduction iter; the number of those loops if
+// none does.
 size_t ReductionStart(const Program& program, Id block);
 
 }  // namespace kiln

@@ -21,24 +21,23 @@ bool Restricted(const Program& program);
 // kFailedPrecondition with the broken rule and the node or buffer that breaks it.
 absl::Status CheckRestrictions(const Program& program);
 
-// OK if prepared nests come first, read only constants and their own results, and write only temporaries in
-// global memory that no other block writes.
+// OK if prepared nests read only constants and what prepared nests write, and write only temporaries that no other nest writes.
+// Temporaries that other nests read must be in global memory. Prepared nests must come first.
 absl::Status CheckPrepared(const Program& program);
 // OK if every buffer that belongs to a thread, warp, warpgroup or block is used in one kernel, and each of
-// its elements by one owner. In a program with axes, every child of the root is a kernel. For that, all uses
-// must be below the same axis loop, or their indices must determine the iteration of the axis in the same
+// its elements by one owner. In a program with axes, every child of the root is a kernel. All uses of such a
+// buffer must be below the same axis loop, or their indices must determine the iteration of the axis in the same
 // way. Iterations of an axis must not recompute an element of a buffer that they share, except by a single
-// store. Threads of a reduction combine into one element. Holds for programs with axes.
+// store. Threads of a reduction must combine into one element. Programs without axes are OK.
 absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
-// CheckOwners of the program after a step; OK, too, if the program before the step fails it.
+// OK if the program after a step passes CheckOwners, or if the program before the step fails it.
 absl::Status CheckKeepsOwners(const Program& before, const Program& after);
-// OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for
-// another. Such a buffer must be a temporary that only this loop uses. One block writes it anew in each
-// iteration, and later children of the same or a later stage read what that block wrote. Its ring has one
-// copy more than the stages that it spans. An asynchronous child must be a copy, and a bulk copy must be a
-// box; elements beyond bounds may be zeros. A producer writes rings only, and reads nothing that its nest
-// writes beside rings.
+// OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for another. Such a
+// buffer must be a temporary that only this loop uses. One block writes it anew in each iteration, and later children of the
+// same or a later stage read what that block wrote. Its ring has one copy more than the stages that it spans. An asynchronous
+// child must be a copy, and a bulk copy must be a box; elements beyond bounds may be zeros. A producer writes rings only. A
+// producer or bulk copy reads nothing that its nest writes, except rings of such children.
 absl::Status CheckPipeline(const Program& program, Id loop);
 
 // A buffer that one child of a loop writes and other children read. Numbers are positions among the children.
@@ -47,10 +46,11 @@ struct CarriedBuffer {
   int writer = 0;
   std::vector<int> readers;
 };
-// The carried buffers of a loop, in the order in which the children first write them.
+// Returns the carried buffers of a loop, in the order in which the children first write them.
 std::vector<CarriedBuffer> CarriedBuffers(const Program& program, Id loop);
 
-// The axes of a GPU's grid and blocks. A loop with one iteration is on no axis.
+// The axes of a GPU: IsBlockAxis is true for those of a grid, IsThreadAxis for those of a block. OnAxis is true for a loop of
+// several iterations on either, HasAxes for a program with such a loop.
 bool IsBlockAxis(LoopKind kind);
 bool IsThreadAxis(LoopKind kind);
 bool OnAxis(const Program& program, Id loop);
@@ -68,16 +68,17 @@ struct Threads {
   int64_t Count() const { return x * y * z; }
 };
 Threads ThreadsOf(const Program& program, Id nest);
-// The number of threads of a thread, warp or warpgroup.
+// Returns the number of threads of a thread, warp or warpgroup: 1, 32 or 128.
 int64_t LanesOf(Owner owner);
-// Who runs an instance of the block: a thread, or the lanes of the warp or warpgroup that owns a fragment
-// which the block uses. Below a loop on thread-x, a thread runs it.
+// Returns who runs an instance of the block: a thread, or the lanes of the warp or warpgroup that owns a fragment which the
+// block uses. Below a loop on thread-x, a thread runs it.
 Owner RunnerOf(const Program& program, Id block);
-// True if proven: every element of the buffer that both blocks use is used by one owner: one thread, or
-// threads of one warp, warpgroup or block. The loops that are ancestors of `fixed` (or `fixed`) are in the
-// same iteration in both blocks, and other loops may be in different ones.
+// True if proven: every element of the buffer that both blocks use is used by one `owner`: one thread, or the threads of one
+// warp, warpgroup or block. The node `fixed` and the loops around it are in the same iteration in both blocks. Other loops may
+// be in different ones.
 bool StaysWith(const Program& program, Id buffer, Id a, Id b, Owner owner, Id fixed);
-// The ancestor of a node that is a child of the root (or the node itself), and whether that nest is a kernel.
+// NestOf returns the ancestor of a node that is a child of the root (or the node itself). IsKernel is true if a loop of that
+// nest is on an axis.
 Id NestOf(const Program& program, Id node);
 bool IsKernel(const Program& program, Id nest);
 

@@ -123,7 +123,7 @@ LoopNestSummary::Values LoopNestSummary::ValuesOf(Range marks, int32_t iters) {
   return values;
 }
 
-// Approximates a computed index by a sum of all values that it is computed from, each with scale 1.
+// Approximates a computed index by the terms of all indices that it is computed from, as guesses with scale 1.
 LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
   Values sources;
   absl::InlinedVector<Id, 8> open{index};
@@ -197,7 +197,7 @@ LoopNestSummary::Value LoopNestSummary::Checked(Id mark, int32_t iters) {
   return value;
 }
 
-// The loops that decide whether a mark lies in its extent; empty if it always does.
+// Returns a mask of the loops that decide whether a mark lies in its extent; 0 if it always does.
 uint64_t LoopNestSummary::Condition(Id mark, const Value& value) const {
   const Interval bounds = BoundsOf(value);
   return bounds.min < 0 || bounds.max >= program_->marks[mark].extent.Known() ? LoopsOf(value.terms) : 0;
@@ -422,7 +422,7 @@ void LoopNestSummary::Place(NestBuffer& placed, bool temporary) {
   placed.shared = static_cast<int32_t>(shared);
   if (temporary) {
     size_t home = 0;
-    const auto may_hold = [&](const NestLoop& loop) {  // its iterations run in turn, or each has its own copy
+    const auto may_hold = [&](const NestLoop& loop) {  // its iterations run serially, or each has a copy
       const bool axis = IsBlockAxis(loop.kind) || IsThreadAxis(loop.kind);
       if (axis) return loop.extent == 1 || IsPrivate(accesses_[placed.first].buffer, loop);
       return loop.extent == 1 || loop.kind != LoopKind::kVectorized;
@@ -451,9 +451,9 @@ bool LoopNestSummary::IsPrivate(Id buffer, const NestLoop& loop) const {
          IsPrivateTo(*program_, buffer, loop.node);
 }
 
-// Compacts one axis of a buffer: removes the part that the loops around the allocation contribute, and the
-// axes of which each iteration has its own copy, if all accesses agree on it. Such loops of one axis and
-// extent are one loop.
+// Compacts one axis of a buffer, and returns its new size. If all accesses agree on them, removes the terms of loops around
+// the allocation, and of loops whose iterations have their own copies: of these, those of one axis and extent count as one.
+// Otherwise leaves the axis as it is.
 int64_t LoopNestSummary::PlaceAxis(const NestBuffer& placed, int axis) {
   const Id buffer = accesses_[placed.first].buffer;
   const auto outside = [&](const NestTerm& t) {

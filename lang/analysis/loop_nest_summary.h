@@ -74,8 +74,8 @@ struct NestBlock {
 struct NestBuffer {
   int32_t first = -1;  // first access, continued by NestAccess::next; -1: not used
   int32_t shared = 0;  // number of loops around all of its accesses
-  // The number of loops below which the buffer is allocated: those of `shared` that are outside of any
-  // vectorized loop. 0 if it is no temporary.
+  // The number of loops below which the buffer is allocated: those of `shared` that are outside of any vectorized loop, and of
+  // any axis whose iterations share the buffer. 0 if it is no temporary.
   int32_t home = 0;
   int32_t home_loop = -1;
   int64_t elements = 0;  // after compaction; of a fragment, those that a lane holds
@@ -100,9 +100,10 @@ class LoopNestSummary {
   absl::Span<const Id> exprs(const NestBlock& block) const { return Part(exprs_, block.exprs); }
 
   static uint64_t Bit(int depth) { return uint64_t{1} << (depth < 63 ? depth : 63); }
-  // The loops that the index of an access depends on.
+  // Returns a mask of the loops that the index of an access depends on.
   uint64_t Indexed(const NestAccess& access) const;
-  // By how many elements of memory one iteration of the loop at `depth` moves an access.
+  // Returns by how many elements of memory one iteration of the loop at `depth` moves an access; 0 if it does not. Ignores
+  // terms that divide the loop.
   int64_t Stride(const NestAccess& access, int depth) const;
 
  private:

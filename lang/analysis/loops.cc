@@ -88,8 +88,8 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
   return false;
 }
 
-// The outermost block between a loop and a block, or the block itself: an inner block gets its loops through the iters of
-// the block around it. kNone if the loop is not around the block.
+// Returns the outermost block between a loop and a block, or the block itself: an inner block gets its loops through the iters
+// of the block around it. kNone if the loop is not around the block.
 Id TopBelow(const Program& program, Id block, Id loop) {
   Id top = block;
   for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {

@@ -9,21 +9,21 @@
 
 namespace kiln {
 
-// OK if the iterations of a loop may run in parallel. The loop must feed no reduction iter. Every block below
-// that writes a buffer which is also used outside the loop must have spatial iters that depend on the loop.
-// Otherwise kFailedPrecondition with the reason.
+// OK if the iterations of a loop may run in parallel. The loop must feed no reduction iter. No iteration may read what another
+// writes. A block below that writes a buffer which is also used outside the loop must have iters that depend on the loop, and
+// must not repeat what other iterations do. Otherwise kFailedPrecondition with the reason.
 absl::Status CheckDataParallel(const Program& program, Id loop);
 
-// OK if the iterations may become vector lanes. Like CheckDataParallel, but the loop may feed reductions
-// whose monoid allows lanes, and no loop below may be parallel or vectorized.
+// OK if the iterations may become vector lanes. Like CheckDataParallel, but the loop may feed reductions, and no loop below may
+// be parallel or vectorized.
 absl::Status CheckVectorizable(const Program& program, Id loop);
 
-// OK if the iterations stay independent when all of them share one copy of each buffer that only this loop
-// uses, instead of a private copy per iteration.
+// OK if the iterations stay independent when all of them share one copy of each buffer that only this loop uses, instead of a
+// private copy per iteration. A vectorized loop or a loop on a thread axis may feed reductions.
 absl::Status CheckShared(const Program& program, Id loop);
 
-// OK if what the producers write may be read at the node `to`, and not only in the block. A reduction that the iterations
-// of a parallel loop repeat is private to each iteration, so its readers must stay inside the loop.
+// OK if `block`, which reads what `producers` write, may move to the node `to`. Iterations of a parallel loop that repeat a
+// reduction have private results. So the readers of these must stay inside the loop.
 absl::Status CheckMayLeave(const Program& program, Id block, const std::vector<Id>& producers, Id to);
 
 // True for a buffer that is written below the loop if an iteration reads elements that it does not write itself, and
@@ -36,16 +36,17 @@ bool ReadsBeside(const Program& program, Id buffer, Id loop);
 // (instances.h).
 bool MayRepeat(const Program& program, Id block, Id buffer, Id loop);
 
-// The kinds of iters of a block that a loop around it feeds. A loop that was fused and split again feeds all that it was
-// made of: a reduction starts there.
+// The kinds of iters of a block that a loop around it feeds. A loop that was fused and split again feeds all iters that the
+// fused loop fed, so that a reduction starts there. Both are false if the loop is not around the block.
 struct LoopUse {
   bool spatial = false, reduction = false;
 };
 LoopUse UseOf(const Program& program, Id block, Id loop);
-// The kinds of iters that a loop still feeds after simplifying. Threads of an axis that feeds a reduction combine terms.
+// Returns the kinds of iters that a loop still feeds after simplifying. Threads of an axis that feeds a reduction combine
+// terms.
 LoopUse AxisUse(const Program& program, Id block, Id axis);
 
-// Loops below a node, in program order.
+// Returns the loops below a node, in program order.
 std::vector<Id> LoopsBelow(const Program& program, Id node);
 
 }  // namespace kiln

@@ -111,7 +111,7 @@ class OwnerCheck {
     if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}});  // at an unknown index
   }
 
-  // By axis: the loop of each use, unless it is around all uses.
+  // Returns, for each axis, the loops of the uses on it. Leaves out loops around all uses.
   std::map<LoopKind, std::vector<Id>> LoopsByAxis() const {
     std::map<LoopKind, std::vector<Id>> loops;
     for (const Use& use : uses_) {
@@ -155,7 +155,8 @@ class OwnerCheck {
     return axes;
   }
 
-  // A reduction over threads combines into one element. Its buffer must not have a copy for each thread.
+  // OK if the block reduces over no threads. Such a reduction combines into one element, so its buffer must not have a copy for
+  // each thread.
   absl::Status CheckCombines(const Use& use) const {
     for (const LoopKind axis : CombinedAxes(use)) {
       return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),
@@ -171,9 +172,8 @@ class OwnerCheck {
                        [&](const Use& u) { return IsAncestor(p_, loop, u.block); });
   }
 
-  // An index of a use in four parts: the terms of machine axes (with the axis as source), the terms of loops
-  // around all uses, those of other loops that memory does not tell apart (home_), and the other terms. Take
-  // returns nullopt if the index cannot be written as such a sum.
+  // An index of a use in four parts: the terms of machine axes (with the axis as source), the terms of loops around all uses,
+  // the terms of other loops around `home_`, and the other terms. Take returns nullopt if the index is no sum of loops.
   struct Parts {
     IndexSum axes, common, home, rest;
   };
@@ -217,8 +217,7 @@ class OwnerCheck {
     return found.has_value() && *found == Simplify(IndexSum{0, {digit}}, extents);
   }
 
-  // Adds to `told` what the index of one dimension determines of the iterations of axes, in the same way in
-  // all uses.
+  // Adds to `told` those sums of axes that the index of one dimension determines, if they are the same in all uses.
   void AddTold(const std::vector<Bindings>& bindings, int dim, ExtentOf extents,
                std::vector<IndexSum>& told) const {
     std::vector<Parts> all;
@@ -327,14 +326,14 @@ Threads ThreadsOf(const Program& program, Id nest) {
 
 namespace {
 
-// True if blocks that were one compute the same where both store an element.
+// True if two stores were one block, and so compute the same value where both store an element.
 bool ArePartsOfOne(const Program& p, Id a, Id b) {
   const Provenance &one = p.block(a).provenance, &other = p.block(b).provenance;
   return p.block(a).monoid == kNone && p.block(b).monoid == kNone && one.kind == other.kind &&
          one.origin == other.origin && p.List(one.map) == p.List(other.map);
 }
 
-// An iteration of an axis around two writers of a buffer must not write what another writes in the other block.
+// OK if no iteration of an axis around both writers writes in one block what another iteration writes in the other block.
 absl::Status CheckWriters(const Program& p, Id buffer, Id a, Id b) {
   if (ArePartsOfOne(p, a, b)) return absl::OkStatus();
   for (Id at = LowestCommonAncestor(p, {a, b}); at != kRoot; at = p.nodes[at].parent) {
@@ -349,7 +348,7 @@ absl::Status CheckWriters(const Program& p, Id buffer, Id a, Id b) {
   return absl::OkStatus();
 }
 
-// Threads that reduce combine their values into one element.
+// OK unless threads reduce into several elements: threads of one axis combine their values into one element.
 absl::Status CheckCombining(const Program& p, Id block) {
   if (p.block(block).monoid == kNone) return absl::OkStatus();
   for (const Id loop : LoopsAround(p, block)) {
@@ -362,7 +361,7 @@ absl::Status CheckCombining(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// CheckOwner of a program that has axes.
+// Checks the owner of one buffer in a program that has axes (CheckOwner).
 absl::Status CheckUses(const Program& program, Id buffer) {
   const std::vector<Id> writers = Writers(program, buffer);
   for (size_t b = 1; b < writers.size(); ++b) {

@@ -32,9 +32,8 @@ class WriteCounter {
     values_.resize(loops_.size());
   }
 
-  // The box that the block writes of its only result. Returns nullopt if it writes no box, if another part of the
-  // box is written in other iterations, or if there is too much to count. Ignores guards that keep an iter within
-  // its extent.
+  // Returns the box that the block writes of its only result. Returns nullopt if it writes no box, if another part of the box
+  // is written in other iterations, or if there is too much to count. Ignores guards that keep an iter within its extent.
   std::optional<Region> Count() {
     if (!Prepare()) return std::nullopt;
     std::vector<int64_t> least(inner_.size(), kMaxCounted), most(inner_.size(), -1);
@@ -62,7 +61,8 @@ class WriteCounter {
   }
 
  private:
-  // Separates what the loops around `at_` give from what the loops below it count.
+  // Separates what the loops around `at_` give from what the loops below it count. Returns false if the block has several
+  // results, if its indices do not allow this, or if there is too much to count.
   bool Prepare() {
     int64_t instances = 1;
     for (const Id loop : loops_)
@@ -95,7 +95,7 @@ class WriteCounter {
     return true;
   }
 
-  // True if the loops below `at_` alone give the value. Keeps the values of its marks.
+  // True if the loops below `at_` alone give the value. Keeps the values of its marks in marks_.
   bool IsCounted(const IndexSum& sum) {
     return absl::c_all_of(sum.splits, [&](const IndexSplit& split) {
       const Source source = split.source;
@@ -202,7 +202,7 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  // Two children must not write the same buffer, since the pipeline does not order their writes.
+  // Checks that no two children write the same buffer, since the pipeline does not order their writes.
   absl::Status CheckWriters() const {
     for (size_t c = 0; c < children_.size(); ++c) {
       for (const Id block : children_[c]) {
@@ -304,7 +304,7 @@ class PipelineCheck {
     return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
   }
 
-  // Producers, and copies in bulk, may be ahead of the threads that run the other children.
+  // Checks what producers and bulk copies write and read: they may be ahead of the threads that run the other children.
   absl::Status CheckRoles(const std::vector<CarriedBuffer>& carried) const {
     for (size_t c = 0; c < children_.size(); ++c) {
       const bool produces = stages_[c].role == PipelineRole::kProducer;

@@ -26,7 +26,7 @@ absl::Status CheckLeaf(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// A block must not move before a block that writes what it reads.
+// OK if every block that writes what the block reads comes before it.
 absl::Status CheckOrder(const Program& p, Id block) {
   for (const Id writer : Producers(p, block)) {
     if (!Before(p, writer, block) && !KILN_DEFECT("compute-inline.late-writer"))
@@ -36,8 +36,8 @@ absl::Status CheckOrder(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// If other blocks write the same buffer, the block must not move past these writers or the buffer's readers,
-// and must not leave a loop whose later iterations would run it again before those writers.
+// OK if a block that shares its destination with other writers may move to `to`. It must not move past these writers or the
+// buffer's readers. It must not leave a loop whose later iterations would run it again before those writers.
 absl::Status CheckOthers(const Program& p, Id block, Id to) {
   for (const Id buffer : WrittenBuffers(p, block)) {
     const std::vector<Id> writers = Writers(p, buffer);
@@ -78,7 +78,7 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
   return CheckMayLeave(p, block, Producers(p, block), loop);
 }
 
-// Conditions that hold for every destination of a move.
+// Checks the conditions that hold for every destination of a move.
 absl::Status CheckMoves(const Program& p, Id block) {
   const absl::Status status = CheckOrder(p, block);
   return status.ok() ? CheckLeaf(p, block) : status;
@@ -184,7 +184,7 @@ class ComputeAtConditions {
     return true;
   }
 
-  // If the block also computes elements that no consumer reads, its own inputs for them must exist.
+  // OK if the block's inputs exist even for elements that no consumer reads, which the block computes too.
   absl::Status CheckGaps(const std::string& what, Id loop) const {
     for (const Id producer : producers_) {
       const bool done =
@@ -293,9 +293,9 @@ class PartsRead {
     parts_.resize(iters_.size());
   }
 
-  // Adds an index of a read of `buffer` in dimension d. One iteration of the loop writes the range `part`
-  // there, and the whole loop writes `all`. The index must be a constant or one iter, the same in all reads.
-  // A reduction iter must be covered whole by one iteration.
+  // Adds an index of a read of `buffer` in dimension d. One iteration of the loop writes the range `part` there, and the whole
+  // loop writes `all`. kFailedPrecondition unless the index is a constant or one iter, with the same part in all reads. One
+  // iteration must cover a reduction iter whole. At most kMaxRead - 1 iters may be read.
   absl::Status Add(Id producer, Id buffer, size_t d, Id index, const DimRange& part, const DimRange& all) {
     const absl::string_view name = program_.Text(program_.buffers[buffer].name);
     if (const IndexMark& mark = program_.marks[index]; mark.splits.count == 0) {

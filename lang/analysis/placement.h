@@ -19,19 +19,19 @@ absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop);
 absl::Status CheckComputeInline(const Program& program, Id block);
 absl::Status CheckReverseComputeInline(const Program& program, Id block);
 
-// OK if no block contains the node and it is no block that contains others. Such blocks cannot be placed.
+// OK if no block contains the node, and the node is no block that contains others. Such blocks cannot be placed.
 absl::Status CheckNotWithin(const Program& program, Id node);
 
-// The block that computes: the block itself if it contains none, otherwise the only leaf block within it.
-// kNone if there are several.
+// Returns the block that computes: the block itself if it contains none, otherwise the only leaf block within it. Returns kNone
+// if there are several.
 Id InnerBlock(const Program& program, Id block);
 
-// The name of a node for messages: "block \"name\"" or "loop i".
+// Returns the name of a node for messages: "block \"name\"", "loop i" or "the root".
 std::string Describe(const Program& program, Id node);
 
-// The choices of sample-compute-location: -2 (inline, if legal), -1 (stay), and the positions, among the
-// loops around the first consumer, where compute-at is legal. No position follows a loop that feeds a
-// reduction of the consumer.
+// Returns the choices of sample-compute-location: -2 (inline, if legal), -1 (stay), and the positions, among the loops around
+// the first consumer, where compute-at is legal. Leaves out loops with one iteration. The list ends where a loop that feeds no
+// reduction of the consumer follows one that does.
 std::vector<int64_t> ComputeLocations(const Program& program, Id block);
 
 }  // namespace kiln

@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// True if the sum takes every value between its bounds.
+// True if proven: the sum takes every value between its bounds.
 bool Dense(const IndexSum& inner, const Extents& extents) {
   absl::InlinedVector<IndexSplit, 4> terms(inner.splits.begin(), inner.splits.end());
   std::sort(terms.begin(), terms.end(),
@@ -67,7 +67,8 @@ std::optional<DimRange> Bound(const Program& p, const IndexSum& value, Id at, co
   return range;
 }
 
-// The region that an access with these indices touches. An index of kNone touches the whole dimension.
+// Returns the region that an access with these indices touches. An index of kNone, or one that the algebra cannot bound,
+// touches the whole dimension.
 Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings,
                Id at) {
   const Extents extents(p);

@@ -6,9 +6,10 @@
 
 namespace kiln {
 
-// The number of instructions of the straight-line code of a node; 0 if it contains a loop that is not
-// unrolled. Works from the inside out. `block` returns the instructions of a block. `loop` returns those of a
-// loop whose body has `line` instructions, or 0 if it is not unrolled; it may change the loop's kind.
+// Returns the number of instructions of the straight-line code of a node; 0 for the root, and if the node
+// contains a loop that is not unrolled. Works from the inside out. `block` returns the instructions of a block.
+// `loop` returns those of a loop whose body has `line` instructions, or 0 if it is not unrolled; it may change
+// the loop's kind.
 int64_t StraightLine(const Program& program, Id node, absl::FunctionRef<int64_t(Id block)> block,
                      absl::FunctionRef<int64_t(Id loop, int64_t line)> loop);
 

@@ -22,8 +22,8 @@ struct Tile {
   std::vector<TilePart> parts;  // by iter
 };
 
-// Divides the block's iters. The loop and the block must be in one scope. kFailedPrecondition if an iter
-// cannot be divided, or if a guard depends on both sides.
+// Divides the block's iters. The loop and the block must be in one scope. kFailedPrecondition if an iter cannot be divided, or
+// if a guard that depends on both sides cannot.
 absl::StatusOr<Tile> TileBelow(const Program& program, Id block, Id loop);
 
 }  // namespace kiln

@@ -25,7 +25,7 @@ struct Ends {
 
 Ends EndsOf(std::initializer_list<Wide> values) { return {std::min(values), std::max(values)}; }
 
-// The largest magnitude up to which a float type represents every integer exactly.
+// Returns the largest magnitude up to which a float type represents every integer exactly.
 Wide ExactUpTo(DType type) {
   switch (type) {
     case DType::kF64:
@@ -61,7 +61,8 @@ int64_t Magnitude(const ValueRange& a) {
   return std::max(a.max, a.min == ValueRange::kMin ? ValueRange::kMax : -a.min);
 }
 
-// The range of quotients. The extremes occur at the ends of the dividend and at the divisor's ends and -1, 1.
+// Returns the range of quotients; 0 if 0 is the only divisor. The extremes occur at the ends of the dividend and at the
+// divisor's ends and -1, 1.
 Ends Quotients(const ValueRange& a, const ValueRange& b) {
   Ends ends;
   bool any = false;
@@ -82,8 +83,8 @@ Ends Remainders(const ValueRange& a, const ValueRange& b) {
   return {a.min < 0 ? -most : 0, a.max > 0 ? most : 0};
 }
 
-// The largest value that a | b or a ^ b can have: ones from bit 0 up to the highest bit set in a or b. Both
-// are at least 0.
+// Returns the largest value that a | b or a ^ b can have: ones from bit 0 up to the highest bit set in a or b. Both are at
+// least 0.
 int64_t AllBits(int64_t a, int64_t b) {
   const int bits = 64 - std::countl_zero(static_cast<uint64_t>(a | b));
   return bits == 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));
@@ -160,7 +161,7 @@ ValueRange CastRange(Op op, DType type, DType from, const ValueRange& a) {
   return InType(type, {a.min, a.max}, a.zero || IsFloat(from), a.minus_one || IsFloat(from));
 }
 
-// The range of min(a, b) or max(a, b).
+// Returns the range of min(a, b) or max(a, b).
 ValueRange Extreme(bool max, DType type, const ValueRange& a, const ValueRange& b) {
   const auto pick = [&](int64_t x, int64_t y) { return max ? std::max(x, y) : std::min(x, y); };
   return InType(type, {pick(a.min, b.min), pick(a.max, b.max)}, a.zero || b.zero, a.minus_one || b.minus_one);

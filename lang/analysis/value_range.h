@@ -33,8 +33,7 @@ struct ValueRange {
   bool Within(const ValueRange& other) const {
     return Within(other.min, other.max) && (other.zero || !zero) && (other.minus_one || !minus_one);
   }
-  // This range in normal form: an end that is excluded (0 or -1) moves inwards, and the flags agree with the
-  // ends.
+  // Returns this range in normal form: an end that is excluded (0 or -1) moves inwards, and the flags agree with the ends.
   ValueRange Normal() const;
   ValueRange Without(int64_t value) const;  // removes a value; exact at the ends, for 0 and for -1
   friend bool operator==(const ValueRange&, const ValueRange&) = default;
@@ -43,7 +42,7 @@ struct ValueRange {
 ValueRange Hull(const ValueRange& a, const ValueRange& b);
 ValueRange Intersection(const ValueRange& a, const ValueRange& b);
 
-// The range of all values that a dtype can represent.
+// Returns the range of all values that a dtype can represent.
 ValueRange FullRange(DType type);
 
 // True if the operation is undefined for some operands: integer divisions and shifts.
@@ -52,9 +51,8 @@ bool IsPartial(Op op, DType type);
 // not divided by -1, and shift counts are below the width.
 bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b);
 
-// The range of an operation on operands of `operand_type`, rounded or wrapped to `type`; also of casts.
-// `same`: a and b are the same expression. If the operation is undefined for some operands, these contribute
-// no value.
+// Returns the range of an operation on operands of `operand_type`, rounded or wrapped to `type`; also of casts. `same`: a and b
+// are the same expression. If the operation is undefined for some operands, these contribute no value.
 ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange& a, const ValueRange& b,
                          const ValueRange& c, bool same = false);
 

@@ -25,8 +25,8 @@ constexpr Alias kAliases[] = {
     {NameKind::kSpace, "", "cpu-dots", "cpu", "0.2.0"},
 };
 
-// Renames the parts of a path. In a path without a module, as in a pin, the choice may be of any module; its
-// stored name is looked up in all of them, and its current name is left as it is.
+// Renames the parts of a path. In a path without a module, as in a pin, the choice may belong to any module. Then its stored
+// name is looked up in the rows of all modules, and its current name stays as it is.
 std::string Renamed(absl::string_view path, bool to_stored) {
   const auto rename = to_stored ? StoredName : CurrentName;
   std::vector<std::string> parts = absl::StrSplit(path, '/');

@@ -34,8 +34,8 @@ struct Alias {
 
 absl::Span<const Alias> Aliases();
 
-// The other spelling of a name, or the name itself if no row has it. `module` is the current name of the
-// module that has the choice or option.
+// Return the other spelling of a name, or the name itself if no row has it. `module` is the current name of the module that has
+// the choice or option.
 absl::string_view StoredName(NameKind kind, absl::string_view name, absl::string_view module = "");
 absl::string_view CurrentName(NameKind kind, absl::string_view name, absl::string_view module = "");
 

@@ -40,7 +40,7 @@ class RandomChooser : public Chooser {
   Dice& dice_;
 };
 
-// Takes the given decisions by site name. Another chooser decides sites without a valid given decision.
+// Takes the given decisions by site name. Another chooser decides structural choices, and sites without a valid given decision.
 class OverrideChooser : public Chooser {
  public:
   OverrideChooser(std::map<std::string, Decision> decisions, Chooser& others)

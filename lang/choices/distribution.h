@@ -23,30 +23,28 @@ class Distribution {
  public:
   enum class Kind : uint8_t { kPerfectTile, kBoundedTile, kCeilTile, kDiscrete, kListed };
 
-  // Uniform over the ordered factorizations of extent into `parts` factors whose last factor is at most
-  // `innermost` (0: no limit). The draw is exact. The last factor is weighted by its number of completions;
-  // then the exponent of each remaining prime gets a uniform composition (NeurIPS'22, section 3.2 names the
-  // variable; the closed form is ours).
+  // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors whose last factor is at most
+  // `innermost` (0: no limit). The draw is exact. It weights the last factor by its number of completions; then the exponent of
+  // each remaining prime gets a uniform composition (NeurIPS'22, section 3.2 names the variable; the closed form is ours).
   static Distribution PerfectTile(int64_t extent, int parts, int64_t innermost);
-  // Uniform over the ordered factorizations of extent whose suffix products keep bounds: the product of the
-  // last i+1 factors is at most most[i] and a multiple of multiple[i] (0: no bound). Both lists have `parts`
-  // numbers. The draw is exact, weighted by the number of divisor chains that complete each factor (memoized
-  // dynamic programming). The support may be empty: see SupportSize.
+  // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors within bounds: the product of
+  // the last i+1 factors is at most most[i] and a multiple of multiple[i] (0: no bound). Both lists have `parts` numbers. The
+  // draw is exact: memoized dynamic programming weights each factor by the number of divisor chains that complete it. The
+  // support may be empty: see SupportSize.
   static Distribution BoundedTile(int64_t extent, int parts, absl::Span<const int64_t> most,
                                   absl::Span<const int64_t> multiple);
-  // Tiles that need not divide the extent: the first of `parts` factors is ceil(extent / product of the
-  // others). All factors have a product of at most extent * (1 + waste); the others have bounds as in
-  // BoundedTile.
-  // Half of the time uniform over the tiles that divide the extent (if any), else over all tiles whose other
-  // factors have a product of at most kCeilReach. A tile of both kinds has the sum of the two probabilities.
+  // Returns a distribution of tiles that need not divide the extent: the first of `parts` factors is ceil(extent / product of
+  // the others). All factors have a product of at most extent * (1 + waste); the others have bounds as in BoundedTile. Half of
+  // the time, it draws uniformly from the tiles that divide the extent (if any), else from all tiles whose other factors have a
+  // product of at most kCeilReach. A tile of both kinds has the sum of the two probabilities.
   static Distribution CeilTile(int64_t extent, int parts, double waste, absl::Span<const int64_t> most,
                                absl::Span<const int64_t> multiple);
   static constexpr int64_t kCeilReach = int64_t{1} << 16;
   // Gives values[i] with probability weights[i] / Σ weights. Values are distinct, weights positive.
   static Distribution Discrete(absl::Span<const int64_t> values, absl::Span<const double> weights);
   static Distribution Uniform(absl::Span<const int64_t> values);
-  // The distribution `of` under the condition that one of `decisions` is drawn. `decisions` lists them one
-  // after the other. Decisions outside the support are left out; the support may be empty.
+  // Returns the distribution `of` under the condition that one of `decisions` is drawn. `decisions` lists them one after the
+  // other. Decisions outside the support are left out; the support may be empty.
   static Distribution Only(const Distribution& of, absl::Span<const int64_t> decisions);
 
   Kind kind() const { return kind_; }

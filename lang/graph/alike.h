@@ -8,11 +8,12 @@ namespace kiln {
 
 // True if the block runs over a box of instances and writes one result, which is a temporary that nothing else writes.
 bool IsSimple(const Program& program, Id block);
-// Such a block that sums, from its initial values if it has some, or that stores.
+// IsSimpleSum is true for a simple block that sums, with or without initial values, and does not continue a sum. IsSimpleStore
+// is true for a simple block without a monoid.
 bool IsSimpleSum(const Program& program, Id block);
 bool IsSimpleStore(const Program& program, Id block);
 
-// The result of a simple block, and where it is written.
+// Return the buffer that a simple block writes, and the index at which it does.
 Id ResultOf(const Program& program, Id block);
 Range ResultIndex(const Program& program, Id block);
 
@@ -24,7 +25,7 @@ struct MayDiffer {
   absl::FunctionRef<bool(const Expr& a, const Expr& b)> load;
   absl::FunctionRef<bool(Range marks)> guard;
 };
-// True if both expressions compute the same of what they load.
+// True if both expressions compute the same, apart from what may differ.
 bool SameExpr(const Program& program, Id a, Id b, const MayDiffer& may_differ);
 
 }  // namespace kiln

@@ -38,7 +38,7 @@ bool IsReduction(const Program& p, Id block, int iter) {
   return p.Iters(p.block(block).iters)[iter].kind == IterKind::kReduction;
 }
 
-// The iter that walks a dimension: the only one of its index, or the only spatial one, as h in h*2 + p; else -1.
+// Returns the iter that walks a dimension: the only one of its index, or the only spatial one, as h in h*2 + p. Otherwise -1.
 int IterAlong(const Program& p, Id block, Id mark) {
   const IndexSum sum = p.SumOf(mark);
   int along = -1;
@@ -50,7 +50,7 @@ int IterAlong(const Program& p, Id block, Id mark) {
   return along;
 }
 
-enum class Kind : uint8_t { kOther, kPosition, kChannel };  // in their order
+enum class Kind : uint8_t { kOther, kPosition, kChannel };  // sorted in this order
 
 // What the dimensions of all buffers are. Those that one iter walks are a class.
 class DimKinds {
@@ -94,7 +94,7 @@ class DimKinds {
     });
   }
 
-  // The iters that index constants of the block.
+  // Returns, by iter of the block, 1 if it indexes a constant.
   std::vector<char> ItersOfConstants(Id block) const {
     std::vector<char> found(p_.block(block).iters.count);
     ForEachDim(p_, block, [&](Id buffer, int, Id mark) {
@@ -172,7 +172,7 @@ class KeptOrders {
  private:
   using BuffersOf = std::vector<Id> (*)(const Program&, Id block);
 
-  // Keeps buffers of which one iter indexes a position and another dimension.
+  // Keeps the order of buffers in which one iter indexes both a position and a dimension that is none.
   void KeepWhatIsWalkedAcross(Id block) {
     std::map<std::pair<Id, int>, std::pair<bool, bool>> walks;  // by buffer and iter: positions, others
     ForEachDim(p_, block, [&](Id buffer, int dim, Id mark) {
@@ -208,8 +208,8 @@ class KeptOrders {
     for (const Id b : read) kept_[b] = 1;
   }
 
-  // Keeps buffers that only stores in order connect with kept ones. In `blocks`, those of which a buffer is in `to` come
-  // before those of which it is in `from`.
+  // Keeps buffers that stores which permute nothing connect with kept ones, and nothing else does. In `blocks`, those of which
+  // a buffer is in `to` come before those of which it is in `from`.
   void Spread(const std::vector<Id>& blocks, BuffersOf from, BuffersOf to) {
     std::vector<char> connected(kept_.size()), others(kept_.size());
     const auto keeps = [&](Id b) { return kept_[b] != 0 || (connected[b] != 0 && others[b] == 0); };
@@ -263,7 +263,7 @@ class Permuting {
   }
 
  private:
-  // The dimensions of a buffer by ascending key; empty if those of more than one element are in this order.
+  // Returns the dimensions of a buffer by ascending key; empty if those of more than one element have this order already.
   std::vector<int> OrderBy(Id buffer, const std::vector<int>& keys) const {
     std::vector<int> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
@@ -299,7 +299,8 @@ class Permuting {
     p_.block(block).initial = initial;
   }
 
-  // As files with channels last have weights: the window, the channels that are summed, those of the result.
+  // Returns the order of a constant's dimensions in files with channels last: the window, the summed channels, the channels of
+  // the result. Empty if they have this order already.
   std::vector<int> OrderOfConstant(Id block, Id constant, Range index) const {
     std::vector<int> keys;
     for (int d = 0; d < index.count; ++d) {
@@ -311,7 +312,8 @@ class Permuting {
     return OrderBy(constant, keys);
   }
 
-  // A copy of a constant of the caller, which SelectDims gives this order.
+  // Returns a copy of a constant of the caller, and adds the block that makes it before the node `before`. SelectDims gives the
+  // copy this order. There is one copy of each constant.
   Id CopyOf(Id constant, const std::vector<int>& order, Id before) {
     if (const auto known = copies_.find(constant); known != copies_.end()) return known->second;
     const auto dims = p_.Dims(p_.buffers[constant].shape);

@@ -18,7 +18,7 @@
 //
 // Temporaries with positions and channels change, and constants that are read beside them. Four kinds of temporaries
 // keep their order:
-// - what elementwise operations or padding make of inputs in order: the first window reads them as they are
+// - what elementwise operations or padding make of inputs, if they permute nothing: the first window reads them as they are
 // - what becomes results in this way
 // - those with so few channels that no vector is full, as the three colors of a result, and what is multiplied with
 //   constants and summed to such results

@@ -34,7 +34,7 @@ class Separating {
     Id value = kNone;
   };
 
-  // The parts by position; nothing if the block is no such concatenation. Sets iter_.
+  // Returns the parts by position, and sets iter_. Returns nothing if the block is no such concatenation.
   std::vector<Part> PartsOf(Id block) {
     const std::optional<Piece> piece = WrittenPiece(p_, block);
     if (!piece.has_value() || stores_.IsConstant(piece->buffer) || Writers(p_, piece->buffer).size() != 1)
@@ -92,7 +92,7 @@ class Separating {
     Id value = kNone;
   };
 
-  // What computes the part, over an iter that walks it alone. nullopt if an index cannot be expressed.
+  // Returns the store that computes the part, over an iter that walks it alone; nullopt if an index cannot be expressed.
   std::optional<Store> StoreOf(Id block, const Part& part) {
     const BlockNode b = p_.block(block);
     Store store;
@@ -191,7 +191,7 @@ class Nesting {
            });
   }
 
-  // The first dimension in which the shapes differ.
+  // Returns the first dimension in which the shapes differ; the last one if they are equal.
   size_t AxisOf(Id whole, Id other) const {
     const auto of_whole = p_.Dims(p_.buffers[whole].shape), of_other = p_.Dims(p_.buffers[other].shape);
     size_t axis = 0;
@@ -199,7 +199,7 @@ class Nesting {
     return axis;
   }
 
-  // Of these puts, the block that comes last.
+  // Returns the block of `count` puts from puts[at] on that comes last in the program.
   Id Last(const std::vector<Put>& puts, size_t at, size_t count) const {
     const auto begin = puts.begin() + static_cast<ptrdiff_t>(at);
     return std::max_element(

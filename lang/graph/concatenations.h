@@ -22,22 +22,22 @@ struct Piece {
   IndexSum flat = {};  // the position from `first` on: digits, from the slowest
 };
 
-// What the instances of the block access at this index; nullopt if it is no piece of a temporary.
+// Returns what the instances of the block access at this index; nullopt if it is no piece of a temporary.
 std::optional<Piece> PieceOf(const Program& program, Id block, Id buffer, Range index);
-// What the block writes, if it is a store; else nullopt.
+// Returns the piece that the block writes; nullopt if it is no store, or writes no piece.
 std::optional<Piece> WrittenPiece(const Program& program, Id block);
 
 // A store that writes a part of a concatenation.
 struct Put {
   Id block = kNone;
   Piece piece;
-  Id part = kNone;  // the temporary of which the store is a copy in order, if it is one
+  Id part = kNone;  // the temporary that the store copies element by element; kNone if it is no such copy
 };
 
-// The puts of a buffer that these blocks write, by position; nothing if it is no concatenation of two or more.
+// Returns the puts of a buffer that these blocks write, by position. Empty if it is no concatenation of two or more.
 std::vector<Put> PutsOf(const Program& program, Id whole, const std::vector<Id>& writers);
 
-// By buffer: the blocks that write it.
+// Returns, by buffer, the blocks that write it.
 std::vector<std::vector<Id>> WritersByBuffer(const Program& program);
 
 // Makes a store for each part of a concatenation that the file writes as one operation:

@@ -18,19 +18,21 @@ class ConstantBuffers {
 
   // True for a constant, with bytes or without, and for what is computed from constants once.
   bool IsConstant(Id buffer) const;
-  // True if it is not known before the caller passes it: no buffer of this kind has bytes.
+  // True for a constant without bytes, which the caller passes, and for what is computed from constants once.
   bool IsGiven(Id buffer) const;
 
-  // True if the expression reads such buffers alone, at sums of iters, and everything it does is arithmetic.
+  // True if the expression reads constants (IsConstant) alone, at sums of iters, and everything it does is arithmetic.
   bool ReadsOnlyConstants(Id expr) const;
 
-  // Adds a buffer[iters] = value and its block before a child of the root. The value must read constants alone. Its
-  // iters are positions in `iters`, which get new bindings.
+  // Adds a buffer[iters] = value and its block before a child of the root, and returns the buffer. The value must read
+  // constants alone. Its iters are positions in `iters`, which get new bindings.
   Id Compute(const std::string& buffer, absl::string_view block, const std::vector<Iter>& iters, Id value,
              Id before);
-  // Adds weights[d..] * scale as such a buffer. `dim` gives the iters of the scale in terms of the weights' dimensions.
+  // Adds weights[d..] * scale in the same way, and returns its buffer. `dim` gives the iters of the scale in terms of the
+  // weights' dimensions.
   Id Scaled(Id weights, const BodyRewriter::IterRule& dim, Id scale, Id before);
-  // Adds a temporary without a block. If it is a constant, the caller adds blocks that write all of it from constants.
+  // Adds a temporary without a block, and returns it. If it is a constant, the caller adds blocks that write all of it from
+  // constants.
   Id Add(const std::string& buffer, DType dtype, const std::vector<Extent>& shape, bool is_constant);
   // Adds a block dest[index] = value over these iters before a child of the root. The index is over the iters.
   void AddStore(absl::string_view block, const std::vector<Iter>& iters, Id dest,
@@ -38,11 +40,11 @@ class ConstantBuffers {
   // Adds a block to[written] = from[read] over this shape, whose iters the indices are over.
   void AddCopy(absl::string_view block, const std::vector<Extent>& shape, Id from,
                const std::vector<IndexSum>& read, Id to, const std::vector<IndexSum>& written, Id before);
-  // The same for a reduction: the iters have the kinds that they are given with.
+  // Adds a reduction into dest[index] in the same way as AddStore. The iters keep the kinds that they are given with.
   void AddReduction(absl::string_view block, const std::vector<Iter>& iters, Id dest,
                     const std::vector<IndexSum>& index, Id value, Id before, Id monoid);
 
-  // The elements of the largest given constant that the expression reads.
+  // Returns the elements of the largest given constant that the expression reads; 0 if it reads none.
   int64_t LargestGiven(Id expr) const;
 
  private:
@@ -50,7 +52,7 @@ class ConstantBuffers {
   std::vector<char> prepared_;
 };
 
-// The iters that the indices of the expression's loads depend on, ascending.
+// Returns the iters that the indices of the expression's loads depend on, ascending.
 std::vector<int> ItersOf(const Program& program, Id expr);
 
 }  // namespace kiln

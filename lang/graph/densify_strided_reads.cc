@@ -36,8 +36,7 @@ Steps StepsOf(const Program& p, const std::vector<int64_t>& extents, Id mark, in
   return {sum.offset % step, step, (most - sum.offset % step) / step + 1};
 }
 
-// A lower bound of how often the block reads each element of a load: the product of the spatial iters not in
-// its index.
+// Returns a lower bound of how often the block reads each element of a load: the product of the spatial iters not in its index.
 int64_t Reuse(const Program& p, Id block, Range index) {
   std::set<int> used;
   for (const Id mark : p.List(index)) {
@@ -51,7 +50,7 @@ int64_t Reuse(const Program& p, Id block, Range index) {
   return reuse;
 }
 
-// Adds the copy to[i] = from[first + i*step] before the nest of `block`.
+// Adds the copy to[i] = from[first + i*step] before the nest of `block`. Returns the copying block.
 Id AddCopy(Program& p, Id block, Id from, Id to, const std::vector<Steps>& steps) {
   const Id copy = AddCopyBlock(p, p.Text(p.buffers[to].name), to, to);
   std::vector<int32_t> index;

@@ -18,7 +18,7 @@
 namespace kiln {
 namespace {
 
-// scale * v + shift, both expressions without v; kNone is 1 or 0.
+// scale * v + shift, both expressions without v. As a scale, kNone is 1; as a shift, it is 0.
 struct Affine {
   Id scale = kNone, shift = kNone;
 };
@@ -45,7 +45,7 @@ class Folder {
   }
 
  private:
-  // Sets product_, factor_ and sums_ if the block is a sum of products with constants.
+  // Sets product_, factor_ and sums_ if the block is a sum of products with constants. Otherwise returns false.
   bool Find(Id block) {
     const BlockNode& b = p_.block(block);
     if (b.monoid == kNone || p_.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
@@ -68,7 +68,7 @@ class Folder {
     return factor_ != kNone;
   }
 
-  // The only block that reads the buffer, if it is a store that reads each element once; else kNone.
+  // Returns the only block that reads the buffer, if it is a store that reads each element once; else kNone.
   Id OnlyReader(Id buffer) const {
     const std::vector<Id> readers = Readers(p_, buffer);
     if (readers.size() != 1 || !IsPlainStore(p_, readers[0]) || GathersFrom(p_, readers[0], buffer))
@@ -117,8 +117,8 @@ class Folder {
     }
   }
 
-  // The largest part of the reader's value that is affine in the sums and holds every read of them; kNone if there
-  // are several reads.
+  // Returns the largest part of the reader's value that is affine in the sums and holds the only read of them; kNone unless
+  // there is exactly one read.
   Id AffinePart(Id reader) {
     const std::vector<Id> loads = LoadsOf(p_, reader, sums_), body = BodyExprs(p_, reader);
     if (loads.size() != 1) return kNone;
@@ -133,7 +133,8 @@ class Folder {
     }
   }
 
-  // The block that reads the sums, after blocks that only apply affine functions were inlined into it.
+  // Inlines blocks that only apply affine functions to the sums into their readers. Returns the block that then reads the sums;
+  // kNone if it is not the only one.
   Id Reader() {
     Id reader = OnlyReader(sums_);
     while (reader != kNone && p_.block(reader).initial.count == 0) {
@@ -172,7 +173,8 @@ class Folder {
     return true;
   }
 
-  // Makes a store of the start value: another reader may need the sum with it. False if there is none to move.
+  // Moves the start value of the sums to a store of its own: another reader may need the sum with it. Returns false if there is
+  // no such value, or if it cannot be moved.
   bool AddStartLater() {
     const BlockNode b = p_.block(product_);
     if (b.initial.count == 0 || p_.exprs[p_.List(b.initial)[0]].op == Op::kConstant) return false;
@@ -215,7 +217,7 @@ class Folder {
     return p_.exprs[expr].op != Op::kLoad && p_.exprs[expr].op != Op::kConstant;
   }
 
-  // The start value of the sums in terms of the reader's iters; kNone if there is none, or if it cannot be expressed.
+  // Returns the start value of the sums in terms of the reader's iters; kNone if there is none, or if it cannot be expressed.
   Id StartFor(Id reader) {
     const BlockNode& b = p_.block(product_);
     if (b.initial.count == 0) return kNone;
@@ -274,7 +276,8 @@ class Folder {
     return true;
   }
 
-  // The shift as the reader reads it: from a buffer that is computed once, if it is computed at all.
+  // Returns the shift as the reader reads it: from a buffer that is computed once. Returns it unchanged if it computes nothing,
+  // or if that buffer would be larger than the constants that it reads.
   Id Shift(Id reader, Id shift) {
     if (!IsComputed(shift)) return shift;
     const auto all = p_.Iters(p_.block(reader).iters);

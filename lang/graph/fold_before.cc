@@ -32,7 +32,7 @@ class Folder {
   }
 
  private:
-  // The value is rest*scale + shift; kNone is 1 or 0.
+  // The value is rest*scale + shift. As a scale, kNone is 1; as a shift, it is 0.
   struct Affine {
     Id rest, scale = kNone, shift = kNone;
   };
@@ -65,7 +65,7 @@ class Folder {
     return b.domain.count == 0 && b.dests.count == 1 && b.values.count == 1 && p_.nodes[block].first == kNone;
   }
 
-  // Sets products_ and the parts of the value if the store can be folded.
+  // Sets products_ and the parts of the value if the store can be folded. Otherwise returns false.
   bool Find(Id block) {
     const BlockNode b = p_.block(block);
     if (b.monoid != kNone || !IsSingle(b, block)) return false;
@@ -107,7 +107,7 @@ class Folder {
     return std::nullopt;
   }
 
-  // By iter: the dimension of an access that it walks from end to end, alone.
+  // Returns, by iter, the dimension of an access that it walks from end to end, alone. Other iters have no entry.
   std::map<int, int> Walked(Id block, Id buffer, Range index) const {
     std::map<int, int> dims;
     const std::vector<int64_t> extents = IterExtents(p_, block);

@@ -17,14 +17,14 @@
 namespace kiln {
 namespace {
 
-// Where a sum reads an operand, beside another sum that is the same otherwise.
+// How far apart two sums, which are equal otherwise, read a dimension of an operand.
 struct Shift {
   Id operand = kNone;
   int dim = -1;
   int64_t distance = 0;
 };
 
-// Sums by where they read the dimension of an operand, beside the first of them in the program.
+// Sums by the distance at which they read a dimension of an operand. The distances count from the first sum in the program.
 struct Rows {
   Id operand = kNone;
   int dim = -1;
@@ -70,7 +70,7 @@ class RowJoiner {
     return AtEvenDistances(rows);
   }
 
-  // The longest run of rows from the lowest on.
+  // Returns the rows at even distances, from the lowest on. The first two give the distance.
   static Rows AtEvenDistances(Rows rows) {
     if (rows.sums.size() < 2) return rows;
     const int64_t lowest = rows.sums.begin()->first, step = std::next(rows.sums.begin())->first - lowest;
@@ -83,7 +83,7 @@ class RowJoiner {
     return rows;
   }
 
-  // How `b` differs from `a`; nullopt if in another way.
+  // Returns how `b` differs from `a`; nullopt if it does not, or in another way.
   std::optional<Shift> ShiftOf(Id a, Id b) const {
     const BlockNode &x = p_.block(a), &y = p_.block(b);
     const Id to_a = ResultOf(p_, a), to_b = ResultOf(p_, b);
@@ -132,7 +132,7 @@ class RowJoiner {
     return absl::c_all_of(Writers(p_, operand), [&](Id writer) { return Before(p_, writer, block); });
   }
 
-  // Rows that are joined read the constants once.
+  // True if the estimate says that joining gains: joined rows read the constants once.
   bool Gains(const Rows& rows) const {
     JoinEstimate estimate;
     const Id block = rows.sums.begin()->second;
@@ -170,7 +170,7 @@ class RowJoiner {
     for (size_t r = 0; r < results.size(); ++r) CopyRow(results[r], joined, static_cast<int64_t>(r), before);
   }
 
-  // The first block, with an iter more before its own.
+  // Returns the first block with one more iter, the row, before its own.
   BlockNode JoinedBlock(const Rows& rows, Id first, Id joined, int64_t lowest, int64_t step) {
     const BlockNode old = p_.block(first);
     std::vector<int64_t> extents = IterExtents(p_, first);
@@ -200,7 +200,7 @@ class RowJoiner {
     return node;
   }
 
-  // An index over the iters of the first block, over those of the joined one.
+  // Translates an index over the iters of the first block to the iters of the joined one.
   static IndexSum Moved(IndexSum sum) {
     for (IndexSplit& split : sum.splits) split.source = Source::Iter(split.source.id + 1);
     return sum;

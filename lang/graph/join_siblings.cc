@@ -67,7 +67,7 @@ class Joiner {
     return stage;
   }
 
-  // The dimension that the iter walks alone, from its first to its last element; -1 if no dimension depends on the
+  // Returns the dimension that the iter walks alone, from its first to its last element; -1 if no dimension depends on the
   // iter; nullopt if it is used in another way.
   std::optional<int> DimOf(Id buffer, Range index, int iter, int64_t extent) const {
     int found = -1;
@@ -83,8 +83,8 @@ class Joiner {
     return found;
   }
 
-  // True if the last block of the stage differs from the first only as Stage says. `inputs`: the results of the stage
-  // before, by block.
+  // True if the last block of the stage differs from the first only as Stage says. Then the fields of the stage include that
+  // block. `inputs`: the results of the stage before, by block.
   bool Matches(Stage& stage, const std::vector<Id>& inputs) const {
     const Id a = stage.blocks.front(), b = stage.blocks.back();
     const BlockNode &x = p_.block(a), &y = p_.block(b);
@@ -153,8 +153,8 @@ class Joiner {
     return list.size() == stage.blocks.size() && list.back() == b;
   }
 
-  // The stage of the stores that read the results of a stage, each the only reader of one. Empty if they are no such
-  // stores; nullopt if they are stores that differ in other ways.
+  // Returns the stage of the stores that read the results of a stage, each the only reader of one. Returns an empty stage if no
+  // reader is such a store, or the first one reshapes; nullopt if the stores differ in other ways.
   std::optional<Stage> NextStage(const Stage& stage) const {
     Stage next;
     std::vector<Id> inputs;
@@ -294,7 +294,7 @@ class Joiner {
     int dim = -1;
     int64_t offset = 0;
   };
-  // The index for another buffer, with a dimension shifted.
+  // Returns an index for another buffer: the given one, with a dimension shifted.
   Range IndexOf(Id buffer, Range index, Shift shift) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     std::vector<int32_t> marks;
@@ -336,7 +336,7 @@ class Joiner {
     return joined_constants_[{parts, dim}] = joined;
   }
 
-  // The first nest that reads one of the constants and does not compute constants itself.
+  // Returns the first nest that reads one of the constants and does not compute constants itself; kNone if there is none.
   Id FirstUser(const std::vector<Id>& parts) const {
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
       for (const Id block : BlocksOf(p_, nest)) {

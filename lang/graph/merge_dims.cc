@@ -46,7 +46,7 @@ bool Uses(const Program& p, Id mark, int iter) {
                      [&](const IndexSplit& s) { return s.source == Source::Iter(iter); });
 }
 
-// The iter that the index consists of, ignoring iters of extent 1; nullopt if the index is anything else.
+// Returns the iter that the index consists of, ignoring iters of extent 1; nullopt if the index is anything else.
 std::optional<int> PlainIter(const Program& p, absl::Span<const Iter> iters, Id mark) {
   IndexSum sum = p.SumOf(mark);
   const auto is_unit = [&](const IndexSplit& s) { return iters[s.source.id].extent.Known() == 1; };
@@ -98,7 +98,7 @@ class Finder {
     return accesses;
   }
 
-  // The marks of a block that are not indices of accesses.
+  // Returns the marks of a block that are not indices of accesses.
   std::vector<Id> OtherMarks(Id block) const {
     const auto domain = p_.List(p_.block(block).domain);
     std::vector<Id> marks(domain.begin(), domain.end());
@@ -113,8 +113,8 @@ class Finder {
     return marks;
   }
 
-  // The dimension d if `first` indexes d and `second` indexes d + 1 of the access; -1 if neither is used;
-  // nullopt if the two are used in any other way.
+  // Returns the dimension d if `first` indexes d and `second` indexes d + 1 of the access; -1 if neither is used; nullopt if
+  // the two are used in any other way.
   std::optional<int> Together(Id block, const Access& access, int first, int second) const {
     const auto own = p_.Iters(p_.block(block).iters);
     const auto index = p_.List(access.index);
@@ -162,7 +162,8 @@ class Finder {
     }
   }
 
-  // True if every access indexes the two dimensions by iters that can merge.
+  // True if every access, except the results of copies, indexes the two dimensions by two iters, in this order, that can merge.
+  // False if there is no such access.
   bool Walked(const Pair& pair) const {
     bool any = false;
     for (const Id block : blocks_) {
@@ -304,8 +305,8 @@ class Rewriter {
     return to_.AddList(copies);
   }
 
-  // Merged dimensions are indexed by their merged iter. A copy that keeps separate iters indexes them by the
-  // element's linear index.
+  // Returns the index of an access after merging. A merged dimension is indexed by its merged iter. A copy that keeps separate
+  // iters indexes it by the element's linear index.
   Range Index(const Access& access) {
     std::vector<int32_t> marks;
     for (int d = 0; d < access.index.count; ++d) {

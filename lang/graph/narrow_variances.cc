@@ -19,9 +19,9 @@ namespace {
 
 constexpr DType kF32 = DType::kF32, kF64 = DType::kF64;
 
-// For the dimensions of a buffer with more than one element: the iter of the block that indexes it.
+// Maps each dimension of a buffer that has more than one element to the iter of the block that indexes it.
 using Walk = std::map<int, int>;
-// For the dimensions of a buffer with more than one element: the dimension of another buffer with the same index.
+// Maps each dimension of a buffer that has more than one element to the dimension of another buffer with the same index.
 using DimMap = std::map<int, int>;
 
 class Narrower {
@@ -95,7 +95,8 @@ class Narrower {
            p_.monoids[p_.block(block).monoid].kind == Monoid::Kind::kSum;
   }
 
-  // The only block that writes what the expression loads, if that is a temporary of f64.
+  // Returns the only block that writes what the expression loads; kNone unless the expression loads a temporary of f64 and
+  // there is one such block.
   Id WriterOf(Id expr) const {
     const Expr& e = p_.exprs[expr];
     if (e.op != Op::kLoad || e.dtype != kF64 || p_.buffers[e.AsLoad().buffer].role != Role::kTemporary)
@@ -104,7 +105,7 @@ class Narrower {
     return writers.size() == 1 ? writers[0] : kNone;
   }
 
-  // A store of a value over (or times) a number.
+  // True if the block stores a value divided by (or times) a number.
   bool IsScaled(Id block) const {
     if (!IsStore(block)) return false;
     const Expr& e = p_.exprs[ValueOf(block)];
@@ -118,7 +119,7 @@ class Narrower {
            p_.exprs[e.operand(0)].dtype == kF32;
   }
 
-  // The factor x of a store of x*x.
+  // Returns the load x of a store of x*x; kNone if the block stores something else.
   Id SquareOf(Id block) const {
     if (!IsStore(block)) return kNone;
     const Expr& e = p_.exprs[ValueOf(block)];
@@ -160,13 +161,14 @@ class Narrower {
   std::optional<Walk> Written(Id block) const {
     return WalkOf(block, ResultOf(block), p_.Accesses(p_.block(block).dests)[0].index);
   }
-  // Several loads of one block are equal here (SquareOf).
+  // Returns how `block` reads the result of `from`; nullopt if WalkOf does. Several loads of one block are equal here
+  // (SquareOf), so it takes the first.
   std::optional<Walk> Read(Id block, Id from) const {
     const std::vector<Id> loads = LoadsOf(p_, block, ResultOf(from));
     return WalkOf(block, ResultOf(from), p_.exprs[loads[0]].AsLoad().index);
   }
 
-  // The dimensions of `a` in terms of those of `b`, where both are indexed by the same iters.
+  // Maps the dimensions of `a` to those of `b` that the same iter indexes; nullopt if a dimension of `a` has none.
   static std::optional<DimMap> Match(const std::optional<Walk>& a, const std::optional<Walk>& b) {
     if (!a.has_value() || !b.has_value()) return std::nullopt;
     DimMap map;
@@ -217,7 +219,7 @@ class Narrower {
     });
   }
 
-  // The expression in f32.
+  // Returns the expression in f32, without casts.
   Id InF32(Id expr) {
     Expr e = p_.exprs[expr];
     if (e.op == Op::kCast) {

@@ -32,7 +32,7 @@ int64_t Instances(const Program& p, Id block) {
   return instances;
 }
 
-// False for a part of a concatenation.
+// True if nothing else writes the result of the store. A part of a concatenation has other writers beside it.
 bool IsOnlyWriter(const Program& p, Id store) {
   return Writers(p, p.Accesses(p.block(store).dests)[0].buffer).size() == 1;
 }
@@ -84,7 +84,8 @@ class OperandOrder {
     return done_[expr] = p_.AddExpr(e);
   }
 
-  // When the model has the last of what the expression reads: 1 and more; 0 for constants, -1 for numbers.
+  // Returns when the model has the last of what the expression reads: 1 and more by program order, 0 for constants, -1 for
+  // numbers.
   int Rank(Id expr) const {
     if (const auto known = ranks_.find(expr); known != ranks_.end()) return known->second;
     const Expr& e = p_.exprs[expr];
@@ -113,7 +114,7 @@ class Iteration {
   }
 
  private:
-  // The iters in the order in which the result's indices use them, then the body's reads.
+  // Returns the iters in the order in which the result's indices use them, then the body's reads, then the others.
   std::vector<int> Order(Id block) const {
     const BlockNode& b = p_.block(block);
     std::vector<int> order;
@@ -187,7 +188,7 @@ class Iteration {
   Program& p_;
 };
 
-// Returns how many expressions became others that are equal only for numbers.
+// Writes the expressions of all blocks in one form. Returns how many became others that are equal only for numbers.
 int NormalizeExpressions(Program& program, bool assume_numbers) {
   PlainExpressions plain(program, assume_numbers);
   for (const Id block : Blocks(program)) plain.Rewrite(block);
@@ -208,8 +209,8 @@ bool IsOfIters(const Program& p, Id expr) {
          absl::c_all_of(e.Operands(), [&](Id operand) { return IsOfIters(p, operand); });
 }
 
-// True if the block stores a number, integers that follow from its iters, or elements of a constant in their order: a
-// reshape or a broadcast.
+// True if the block stores a number, integers that follow from its iters, or elements of a constant without permuting them, as
+// a reshape or a broadcast does.
 bool RepeatsAConstant(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid != kNone || b.values.count != 1) return false;

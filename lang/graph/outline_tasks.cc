@@ -101,7 +101,7 @@ class Grouping {
     groups_.push_back(std::move(group));
   }
 
-  // A group of its own, which nothing joins.
+  // Adds a foreign call as a group of its own, which nothing joins.
   void AddForeign() {
     Unit unit;
     unit.foreign = true;
@@ -224,7 +224,7 @@ class Grouping {
   std::vector<Group> groups_;  // by their first unit
 };
 
-// The blocks that only serve the status: they write it, or write temporaries that only such blocks read.
+// Returns the blocks that only serve the status: they write it, or write temporaries that only such blocks read.
 std::set<Id> StatusBlocks(const Program& p, absl::Span<const ForeignCall> foreign) {
   std::set<Id> read_by_foreign;
   for (const ForeignCall& call : foreign) read_by_foreign.insert(call.reads.begin(), call.reads.end());

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// The value of a literal of floats, or NaN.
+// Returns the value of a literal of floats; NaN for other expressions.
 double Number(const Program& p, Id expr) {
   const Expr& e = p.exprs[expr];
   return e.op == Op::kConstant && IsFloat(e.dtype) ? absl::bit_cast<double>(e.Number()) : NAN;
@@ -23,7 +23,9 @@ struct Clip {
   bool exact;  // it is that for NaN and zeros too
 };
 
-// `result_of_nan`: the operand (0 or 1) that is selected if one is NaN; `of_equal`: if they are equal.
+// True if a selection by a comparison of `a` and `b` is kMax or kMin bit for bit. An operand that is a literal has its value,
+// the other one is NaN. `result_of_nan`: the operand (0 or 1) that is selected if one is NaN; `result_of_equal`: if they are
+// equal.
 bool IsExact(Op op, double a, double b, int result_of_nan, int result_of_equal) {
   const bool literal[] = {!std::isnan(a), !std::isnan(b)};
   if (literal[0] == literal[1] || literal[result_of_nan]) return false;  // NaN gives NaN
@@ -96,7 +98,7 @@ Id PlainExpressions::Literal(DType dtype, double value) {
   return p_.AddExpr(Expr::Constant(dtype, absl::bit_cast<int64_t>(value)));
 }
 
-// The values that an expression may have, if it computes integers of the iters.
+// Returns the values that an expression may have: a range for integers that follow from the iters, otherwise all of the type.
 ValueRange PlainExpressions::RangeOf(Id expr) {
   if (const auto known = ranges_.find(expr); known != ranges_.end()) return known->second;
   return ranges_[expr] = RangeOf(p_.exprs[expr]);
@@ -149,7 +151,8 @@ Id PlainExpressions::Plain(const Expr& e) {
   }
 }
 
-// x + -0 and x - 0 are x; x + 0 and x - -0 are x but for the sign of a zero.
+// Leaves out a zero: x + -0 and x - 0 are x. With assume_, x + 0 and x - -0 are x too; assumed_ counts these, since the sign of
+// a zero may change. Returns other expressions as they are.
 Id PlainExpressions::WithoutZero(const Expr& e) {
   for (const int i : {1, 0}) {
     const double value = Number(p_, e.operand(i));

@@ -24,7 +24,7 @@ class PlainExpressions {
 
   // Rewrites what the block computes.
   void Rewrite(Id block);
-  // How many expressions became others that are equal only for numbers.
+  // Returns how many expressions became others that are equal only for numbers.
   int assumed() const { return assumed_; }
 
  private:

@@ -33,7 +33,7 @@ struct ModelSimplifications {
   int joined = 0;    // sums that were joined into others
 };
 
-// Safe from any thread.
+// Simplifies the model and returns what changed. Safe from any thread.
 ModelSimplifications SimplifyModel(Program& model, const Policies& policies = {});
 
 }  // namespace kiln

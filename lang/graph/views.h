@@ -20,7 +20,7 @@ struct View {
   bool slice = false;  // the block copies the part from the whole, and not to it
 };
 
-// The view that makes the block's copy superfluous; nullopt if the block is no copy of all of a temporary to
+// Returns the view that makes the block's copy superfluous; nullopt if the block is no copy of all of a temporary to
 // consecutive elements of another, or of such elements to all of a temporary.
 std::optional<View> AsView(const Program& program, Id block);
 
@@ -34,8 +34,8 @@ bool IsView(const Program& program, Id block);
 // - three kinds of parts are copied to a temporary of their own: parameters, parts of two concatenations that do not
 //   contain each other, and what a block computes in the concatenation itself. They are copied only if the other
 //   parts make up half of the buffer.
-// Marks slices that begin so and do not overlap, of a buffer that is no part. Returns the number of blocks. Safe from any
-// thread.
+// Also marks slices of buffers that are no parts, if the slices begin at such multiples and do not overlap. Returns the number
+// of marked blocks. Safe from any thread.
 int MarkViews(Program& program, int64_t alignment);
 
 }  // namespace kiln

@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// kUnimplemented if the bits of a float are read as those of another type.
+// Returns that program. kUnimplemented if the bits of a float are read as those of another type.
 absl::StatusOr<Program> WithDoubles(const Program& program);
 
 }  // namespace kiln

@@ -114,7 +114,8 @@ struct IndexMap {
 std::vector<int64_t> Evaluate(const IndexMap& map, const std::vector<int64_t>& point);
 std::string ToString(const IndexMap& map);  // (i0 < 24) -> (i0/4, i0%4)
 
-// Returns outer after inner: the iters of outer are the results of inner, which must lie in outer's domain.
+// Returns outer after inner: the iters of outer are the results of inner, which must lie in outer's domain. Returns nullopt if
+// the form cannot express it.
 std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner);
 
 // Returns for each result a box [min, max] that holds it. It is the smallest one where Bounds is exact.
@@ -124,7 +125,8 @@ std::vector<Interval> Image(const IndexMap& map);
 // proven". Every map that Compose makes of perfect splits, fuses, permutations and reversals is proven.
 bool IsBijective(const IndexMap& map);
 
-// Returns the inverse of a bijective map: from the box of its results to its domain.
+// Returns the inverse of a bijective map: from the box of its results to its domain. Returns nullopt if the map is not proven
+// to be bijective.
 std::optional<IndexMap> Inverse(const IndexMap& map);
 
 // Divides a map: if `inner_iters` (a suffix of the domain) form a tile, result r is outer_r * tile_r +

@@ -30,8 +30,8 @@ struct Digits {
   std::vector<int64_t> extents;             // of the results
 };
 
-// Proves that a map is a bijection. The digits in each result must form a mixed-radix number from 0 up, and
-// the digits of each iter, over all results, must make up the whole iter.
+// Returns the digits of a map that is proven to be a bijection, otherwise nullopt. The digits in each result must form a
+// mixed-radix number from 0 up, and the digits of each iter, over all results, must make up the whole iter.
 std::optional<Digits> BijectiveDigits(const IndexMap& map) {
   Digits digits{std::vector<std::vector<Digit>>(map.domain.size()), {}};
   for (size_t r = 0; r < map.results.size(); ++r) {

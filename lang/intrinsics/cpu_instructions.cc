@@ -34,7 +34,8 @@ constexpr CpuInstruction kRows[] = {
 };
 // clang-format on
 
-// The descriptions of both kinds. Arguments: $0 is m, $1 is n, $2 is k; then the dtypes of the factors and the sum, and how A is widened.
+// The descriptions of kDot and of kTile. $0 is m, $1 is n, $2 is k. $3 is the dtype of the factors, $4 that of the sums, and $5
+// the operation that widens A.
 constexpr char kVectors[] = R"(kiln.program v1
 program dot
 parameters A, B, C
@@ -86,7 +87,7 @@ for i < $0 {
   return true;
 }();
 
-// The strings in their order, each once.
+// Returns the strings without repetitions, in the order in which they first occur.
 std::vector<std::string> Distinct(std::vector<std::string> all) {
   std::vector<std::string> distinct;
   for (std::string& each : all)

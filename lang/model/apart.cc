@@ -8,7 +8,7 @@ namespace {
 
 int64_t PagesFor(int64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
-// By buffer: the buffer in which it lies with all of its bytes, or kNone.
+// Returns, by buffer, the outermost buffer in which a view places all of its bytes; kNone if there is none.
 std::vector<Id> WholesOf(const ModelPlan& plan) {
   std::vector<Id> wholes(plan.buffers.size(), kNone);
   for (const ModelView& view : plan.views) wholes[view.part] = view.whole;
@@ -18,7 +18,8 @@ std::vector<Id> WholesOf(const ModelPlan& plan) {
   return wholes;
 }
 
-// Calls `visit` with each location of an area, once. Parts of other buffers are left out.
+// Calls `visit` once with each location of the plan: of buffers, prepared arrays and workspaces. Leaves out buffers that are
+// parts of others.
 template <typename Plan, typename Visit>
 void ForEachLocation(Plan& plan, const Visit& visit) {
   const std::vector<Id> wholes = WholesOf(plan);

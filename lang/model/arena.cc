@@ -10,13 +10,13 @@
 namespace kiln {
 namespace {
 
-// How many orders are tried: so many comparisons of two lifetimes in all.
+// Limits how many orders are tried, so that the comparisons of two lifetimes are at most kWork in all.
 constexpr int64_t kWork = 40'000'000, kLeastTries = 32, kMostTries = 20'000;
 constexpr int64_t kTriesOfAStart = 300;  // then the search begins anew
 
 bool Meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
-// Places each lifetime in the given order at the lowest offset that is free as long as it lives.
+// Places the lifetimes one after the other in this order, each at the lowest offset that is free as long as it lives.
 Arena PlaceInOrder(absl::Span<const Lifetime> lifetimes, absl::Span<const int> order) {
   Arena arena{.offsets = std::vector<int64_t>(lifetimes.size()), .bytes = 0};
   std::vector<std::pair<int64_t, int>> placed;  // by offset
@@ -35,7 +35,8 @@ Arena PlaceInOrder(absl::Span<const Lifetime> lifetimes, absl::Span<const int> o
   return arena;
 }
 
-// Changes an order: one that ends where the arena ends moves to a place before, and sometimes any two change places.
+// Changes an order. Moves a random lifetime that ends where the arena ends to a random earlier place. Sometimes swaps two
+// random lifetimes, too.
 void MoveTopForward(absl::Span<const Lifetime> lifetimes, const Arena& arena, Dice& dice,
                     std::vector<int>& order) {
   std::vector<int64_t> tops;

@@ -23,10 +23,11 @@ inline int64_t RoundUp(int64_t bytes) {
   return (bytes + kModelAlignment - 1) / kModelAlignment * kModelAlignment;
 }
 
-// Gives each lifetime an offset so that no two that are alive at once overlap.
+// Returns an offset for each lifetime so that no two that are alive at once overlap. Tries many orders and keeps the smallest
+// arena. The same lifetimes give the same arena.
 Arena PlaceLifetimes(absl::Span<const Lifetime> lifetimes);
 
-// The most bytes that are alive at once. No arena is smaller.
+// Returns the most bytes, rounded up to alignment, that are alive at once. No arena is smaller.
 int64_t MostAlive(absl::Span<const Lifetime> lifetimes);
 
 }  // namespace kiln

@@ -52,7 +52,7 @@ struct ModelView {
 
 struct ModelPlan {
   std::vector<ModelCall> calls = {};   // in the order in which they run
-  std::vector<Location> buffers = {};  // by buffer of the model; kNone if it has no place of its own
+  std::vector<Location> buffers = {};  // by buffer of the model; in Area::kNone if it has none
   std::vector<ModelView> views = {};
   int64_t arena_bytes = 0, weights_bytes = 0, scratch_bytes = 0;
 };

@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-// The copies that no call makes.
+// Returns the copies that no call makes.
 std::vector<ModelView> ViewsOf(const Program& model, const std::vector<Task>& tasks) {
   std::vector<char> called(model.nodes.size());
   for (const Task& task : tasks) {
@@ -30,7 +30,7 @@ std::vector<ModelView> ViewsOf(const Program& model, const std::vector<Task>& ta
   return views;
 }
 
-// By buffer: the view of which it is a part, or null.
+// Returns, by buffer, the view of which it is a part; null if it is none.
 std::vector<const ModelView*> ViewByPart(const Program& model, absl::Span<const ModelView> views) {
   std::vector<const ModelView*> by_part(model.buffers.size());
   for (const ModelView& view : views) by_part[view.part] = &view;
@@ -51,8 +51,8 @@ class Order {
     });
   }
 
-  // Sorts the calls so that each comes after those that write what it reads. Of the calls that may run, the first
-  // in program order is next.
+  // Returns the calls, sorted so that each comes after those that write what it reads. Of the calls that may run, the first in
+  // program order is next. kInternal if they depend on each other in a cycle.
   absl::StatusOr<std::vector<ModelCall>> Sorted(absl::Span<const ModelView> views) {
     const std::vector<const ModelView*> view_of = ViewByPart(model_, views);
     std::vector<std::vector<int>> writers(model_.buffers.size()), users(items_.size());
@@ -117,7 +117,7 @@ class Order {
     }
   }
 
-  // A foreign call comes right after the last block that writes what it reads, or first.
+  // Adds a foreign call right after the last block that writes what it reads, or first if there is none.
   void AddForeign(const ForeignCall& foreign, int number) {
     Item item{.call = {.task = static_cast<int>(tasks_.size()) + number, .foreign = number},
               .position = -1,
@@ -213,7 +213,7 @@ class Areas {
     return arena.bytes;
   }
 
-  // Gives parts their places, after the wholes have theirs.
+  // Gives the parts their places. The wholes must have theirs.
   void PlaceParts() {
     const std::vector<const ModelView*> view_of = ViewByPart(model_, plan_.views);
     for (const ModelView& view : plan_.views) {

@@ -29,13 +29,14 @@ struct TaskNeeds {
       {};  // by parameter: true if only the prepare phase reads it; empty: none
 };
 
-// `needs` is that of the tasks, then of the foreign calls. kInternal if the calls depend on each other in a cycle.
+// Returns the plan. `needs` has an entry for each task, then one for each foreign call. kInternal if the calls depend on each
+// other in a cycle.
 absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
                                     absl::Span<const TaskNeeds> needs,
                                     absl::Span<const ForeignCall> foreign = {});
 
-// The lifetime of each buffer between calls, in the arena or in the scratch area. A buffer of which others are parts
-// lives as long as any of them; parts have no lifetimes of their own.
+// Returns the lifetime of each temporary that calls use, in order of first use. A buffer of which others are parts lives as
+// long as any of them; parts have no lifetimes of their own.
 std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const ModelPlan& plan);
 
 }  // namespace kiln

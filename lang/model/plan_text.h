@@ -1,4 +1,4 @@
-// Prints the plan of a model for people: its calls in order, and where buffers lie.
+// Prints the plan of a model for people: its calls in the order in which they run, and where buffers lie.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace kiln {
 
-// One line a call: its number, its task, the buffers that it takes, and how many bytes they have together.
+// Prints one line a call: its number, its task, the buffers that it takes, and how many bytes they have together.
 //   call 3: conv_2d_nchw_t1(arg4, pool_2, relu_5) bytes 98304 workspace 4096 at 0
 //   call 4: foreign for(relu_5, for_result) bytes 98304
 // `tasks` has the names of the tasks, then of the foreign calls.
 std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<const std::string> tasks);
 
-// One line for each part of the arena and of the weights, by offset:
+// Prints one line for each part of the arena and of the weights, by offset:
 //   arena 7225344 bytes
 //     0 .. 3211264  relu_5  calls 2 to 4
 std::string MemoryText(const Program& model, const ModelPlan& plan);

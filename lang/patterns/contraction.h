@@ -24,10 +24,11 @@ struct Contraction {
 // Returns the block as a contraction. kFailedPrecondition, with the reason, if it is none.
 absl::StatusOr<Contraction> AsContraction(const Program& program, Id block);
 
-// The read in a factor that is a plain read; kNone for any other factor.
+// Returns the load in a factor: the factor itself, or the value of paddings with constants. Otherwise kNone.
 Id LoadOfFactor(const Program& program, Id factor);
 
-// The intrinsic families that compute the operation of the contraction's body. Sizes are not compared.
+// Returns those of `families` that compute the operation of the contraction's body. Does not compare sizes. Returns none if the
+// block is no contraction.
 std::vector<const IntrinsicFamily*> MatchContraction(const Program& program, Id block,
                                                      absl::Span<const IntrinsicFamily* const> families);
 

@@ -47,12 +47,13 @@ struct IntrinsicFamily {
 };
 
 const Intrinsic* FindIntrinsic(absl::string_view name);  // nullptr if there is none
-// The family whose `compute` is this intrinsic; nullptr if there is none.
+// Returns the family whose `compute` is this intrinsic; nullptr if there is none.
 const IntrinsicFamily* FamilyThatComputesWith(absl::string_view intrinsic);
 const Program& DescriptionOf(const Intrinsic& intrinsic);
 std::vector<const Intrinsic*> AllIntrinsics();  // by name
 
-// Registers a family and its intrinsics. lang/intrinsics/declare.h calls it; `parse` reads descriptions.
+// Registers a family and its intrinsics. Aborts if a name is taken, or if the family names an unknown intrinsic.
+// lang/intrinsics/declare.h calls it; `parse` reads descriptions.
 void RegisterIntrinsics(IntrinsicFamily family, std::vector<Intrinsic> intrinsics,
                         absl::StatusOr<Program> (*parse)(absl::string_view description));
 

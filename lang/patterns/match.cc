@@ -14,7 +14,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// The loops below a tile, outermost first, and the only block inside.
+// Returns the loops below a tile, outermost first, and then the only block inside. kFailedPrecondition if the tile contains
+// anything else.
 absl::StatusOr<std::vector<Id>> ChainWithin(const Program& p, Id tile) {
   std::vector<Id> chain;
   for (Id at = tile;; at = p.nodes[at].first) {
@@ -73,6 +74,7 @@ class Matcher {
       : p_(program), tile_(tile), intrinsic_(intrinsic), d_(DescriptionOf(intrinsic)) {}
 
   // Matches the tile with the description. exact: the tile's loops must also equal those of the description.
+  // kFailedPrecondition with the difference if they do not match.
   absl::StatusOr<IntrinsicMatch> Match(bool exact) {
     const absl::StatusOr<std::vector<Id>> chain = ChainWithin(p_, tile_);
     if (!chain.ok()) return chain.status();
@@ -128,8 +130,8 @@ class Matcher {
     return No(absl::StrCat("found a tile of ", TextOf(found), "; wanted ", TextOf(sizes)));
   }
 
-  // Tries all assignments of block iters to the description's iters from `i` on; compares the bodies for
-  // each.
+  // Tries all assignments of block iters to the description's iters from `i` on, and compares the bodies for each. Returns true
+  // at the first match, and keeps it in match_. Otherwise why_ has the reason.
   bool Assign(size_t i) {
     const auto wanted = d_.Iters(d_.block(BlockOf(d_)).iters);
     if (i == wanted.size()) {
@@ -159,7 +161,7 @@ class Matcher {
     return false;
   }
 
-  // The position of the loop to which an iter of the description is bound.
+  // Returns the position of the loop to which an iter of the description is bound.
   int LoopOf(int iter) const {
     const std::vector<Id> loops = LoopsOf(d_);
     const Id binding = d_.Iters(d_.block(BlockOf(d_)).iters)[iter].binding;

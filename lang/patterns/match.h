@@ -33,15 +33,16 @@ struct IntrinsicMatch {
 // match.
 absl::StatusOr<IntrinsicMatch> MatchIntrinsic(const Program& program, Id tile, const Intrinsic& intrinsic);
 
-// The loops of a description, outermost first, and its only block.
+// LoopsOf returns the loops of a description, outermost first, BlockOf its only block.
 std::vector<Id> LoopsOf(const Program& description);
 Id BlockOf(const Program& description);
 
-// OK if every call in the program still matches its intrinsic, and its loops are those of the description.
-// Calls that are the same in `before`, a program whose calls match, are not checked again.
+// OK if every call in the program still matches its intrinsic, and its loops are those of the description. Otherwise
+// kFailedPrecondition, also for an intrinsic that is not declared. Does not check calls again that are the same in `before`, a
+// program whose calls match.
 absl::Status CheckCalls(const Program& program, const Program* before = nullptr);
 bool HasCalls(const Program& program);
-// The innermost call that contains a node, or kNone.
+// Returns the innermost call around a node, the node itself excluded; kNone if there is none.
 Id CallAround(const Program& program, Id node);
 
 }  // namespace kiln

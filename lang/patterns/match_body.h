@@ -15,7 +15,7 @@ class BodyMatcher {
   BodyMatcher(const Program& program, Id block, const Tile& tile, const Program& description, Id described,
               const std::vector<int>& iter_of);
 
-  // OK if the bodies match. Otherwise gives the reason, and `progress` tells how much had matched before.
+  // Returns OK if the bodies match, otherwise kFailedPrecondition with the reason. `progress` then tells how much had matched.
   absl::Status Match();
   int progress() const { return progress_; }
   const std::vector<OperandView>& operands() const { return operands_; }

@@ -5,7 +5,7 @@
 namespace kiln {
 namespace {
 
-// True if the factor is zero outside the bounds of a padded buffer. Looks through up to four copying blocks.
+// True if the factor is zero outside the bounds of a padded buffer. Looks through up to four blocks that only copy.
 bool IsPadded(const Program& p, Id factor) {
   constexpr int kMaxCopies = 4;
   for (int copies = 0; copies < kMaxCopies && p.exprs[factor].op == Op::kLoad; ++copies) {

@@ -35,8 +35,8 @@ bool IsOneAfterTheOther(LoopKind kind) {
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kPipelined;
 }
 
-// True if the loops run the terms in the order of the block's iters: the position of a term must grow with
-// each step.
+// True if proven: the loops run the terms one after the other, in the order of the block's iters. The position of a term must
+// grow with each step.
 bool IsInOrder(const Program& p, Id block) {
   const std::vector<Id> loops = LoopsAround(p, block);
   const Bindings bindings = ResolveBindings(p, block);

@@ -15,7 +15,7 @@ struct Comb {
   int64_t step = 0, at = 0;
 };
 
-// For each dimension of the buffer its comb; step 0 if all elements may be nonzero.
+// Returns the comb of each dimension of the buffer; step 0 if all elements may be nonzero.
 std::vector<Comb> CombsOf(const Program& p, Id buffer) {
   std::vector<Comb> combs(p.Dims(p.buffers[buffer].shape).size());
   const std::vector<Id> writers = Writers(p, buffer);

@@ -18,8 +18,8 @@ struct ZeroTerms {
   IndexSum term;  // as a function of h % step, which is Iter(0)
 };
 
-// For each iter of the block its entry; h and i share one, and other iters have none. kFailedPrecondition,
-// with what the block lacks, if no iter has an entry.
+// Returns an entry for each iter of the block; h and i share one, and other iters have nullopt. kFailedPrecondition, with what
+// the block lacks, if no iter has an entry or the block is no contraction.
 absl::StatusOr<std::vector<std::optional<ZeroTerms>>> FindZeroTerms(const Program& program, Id block);
 
 }  // namespace kiln

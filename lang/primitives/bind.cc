@@ -2,7 +2,7 @@
 //
 //   for i in 0..E: S(i)      ->      thread-x i in 0..E: S(i)
 //
-// Binds a loop to a block or thread axis.
+// Runs a serial loop in parallel, or binds it to a block or thread axis or to virtual threads.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

@@ -3,8 +3,8 @@
 //   for i in 0..I: for j in 0..J: S(i, j)     ->     block-x b in 0..B: thread-x t in 0..T: S(f / J, f % J)
 //                                                    where f = b*T + t
 //
-// Fuses the outer independent loops of each nest that is not on an axis yet, and binds them to blocks and
-// threads.
+// Fuses the outer independent serial loops of each nest, and binds them to thread-x, unless the nest has threads already, and
+// to the first axis of blocks that it does not have. Leaves a nest as it is if the binding would break a rule of owners.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -38,7 +38,8 @@ std::optional<LoopKind> FreeAxis(const Nest& nest) {
   return std::nullopt;
 }
 
-// True if iterations of the loop only store again what others store to memory of all threads: on an axis they would race.
+// True if a block below the loop writes memory of all threads, and does not depend on the loop. Iterations then only repeat
+// stores, and would race on an axis. False for one iteration.
 bool Repeats(const Program& p, Id loop) {
   if (p.loop(loop).extent.UpperBound() == 1) return false;
   return absl::c_any_of(BlocksOf(p, loop), [&](Id block) {
@@ -77,7 +78,8 @@ Nest Look(const Program& p, Id node) {
   return nest;
 }
 
-// Returns how many of `extent` iterations are inside: up to `most`. All tiles of a reduction must be complete.
+// Returns how many of `extent` iterations are inside: at most `most`. In a reduction, all tiles must be complete, so it returns
+// a divisor of `extent`.
 int64_t Inside(int64_t extent, int64_t most, bool reduces) {
   int64_t inside = std::min(most, extent);
   while (reduces && extent % inside != 0) --inside;

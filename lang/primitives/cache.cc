@@ -3,11 +3,11 @@
 //   C[..] = f(A[g(i)])      -- cache-read -->        A.cache[j] = A[j]
 //                                                    C[..] = f(A.cache[g(i)])
 //
-//   C[h(i)] = f(i)          -- cache-write -->       C.cache[h(i)] = f(i)
-//                                                    C[j] = C.cache[j]
+//   C[h(i)] = f(i)          -- cache-write -->       C.local[h(i)] = f(i)
+//                                                    C[j] = C.local[j]
 //
-// The copy covers the whole buffer, in the innermost scope that encloses all blocks concerned. compute-at
-// and reverse-compute-at can then move it.
+// The copy is in the innermost scope that encloses all blocks concerned. It covers what the blocks read or write in one
+// iteration of that scope. compute-at and reverse-compute-at can then move it.
 #include <algorithm>
 
 #include "absl/status/statusor.h"
@@ -58,7 +58,7 @@ absl::StatusOr<Id> Computes(const Program& p, Id block) {
   return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is around several blocks"));
 }
 
-// Returns the buffer that is the block's operand with this number.
+// Returns the buffer that is the block's operand with this number, in order of first use. kFailedPrecondition if there is none.
 absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
   const std::vector<Id> read = ReadBuffers(p, block);
   if (operand >= 0 && operand < static_cast<int64_t>(read.size())) return read[operand];
@@ -66,7 +66,8 @@ absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
       absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
 }
 
-// Checks that a copy before the block would hold the values that the block reads.
+// Checks that a copy before the block would hold the values that the block reads: every writer must come before it, and it must
+// not gather.
 absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   if (GathersFrom(p, block, buffer)) {
     return absl::FailedPreconditionError(

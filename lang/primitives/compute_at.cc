@@ -105,8 +105,9 @@ double Repeats(const Program& p, Id block, Id loop) {
   return after / now;
 }
 
-// Overlapping halos and padding may be computed again. A block that runs again for each element is never
-// fast, and sampling such locations costs as much as the rest of the search (CostTable::most_repeats).
+// Draws a location for the block. Leaves out those where it would run too often (CostTable::most_repeats): overlapping halos
+// and padding may be computed again, but a block that runs again for each element is never fast. Sampling such locations would
+// cost as much as the rest of the search.
 absl::Status SampleComputeLocation(Call& call) {
   const Program& p = call.program();
   const Id block = call.node(0);

@@ -44,8 +44,8 @@ int64_t LargestDivisor(int64_t n, int64_t most) {
   return divisor;
 }
 
-// Returns the threads of the nest that share `work` copies. Of each axis, as many threads as divide the work,
-// unless that doubles the rounds: then all threads, of which some have nothing to do in the last round.
+// Returns the threads of the nest that share `work` copies: on each axis as many as divide the work. If that would
+// more than double the rounds, returns all threads, of which some have nothing to do in the last round.
 Axes Sharing(const Threads& threads, int64_t work) {
   Axes all, some;
   if (threads.x > 1) all[LoopKind::kThreadX] = threads.x;

@@ -50,8 +50,8 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
   return absl::OkStatus();
 }
 
-// Adds a block with the same instances that stores the constant, below copies of the loops from `loop`
-// inwards.
+// Adds a block with the same instances that stores the constant, below copies of the loops from `loop` inwards. Returns the
+// block; `outermost` receives the outermost copy. The copies are detached.
 Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
   const BlockNode old = p.block(block);
   const std::vector<Id> loops = LoopsAround(p, block);
@@ -85,8 +85,8 @@ Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
   return node;
 }
 
-// Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is the
-// loop plus a constant and no other binding uses the loop.
+// Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is the loop plus a
+// constant and no other binding uses the loop. Otherwise, and if no iteration remains, changes nothing.
 void Shrink(Program& p, Id block, Id loop, Id mark) {
   const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
   if (!simple.has_value()) return;

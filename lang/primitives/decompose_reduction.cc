@@ -103,7 +103,7 @@ Nest CopySpatialLoops(Program& p, Id block, const std::vector<Id>& loops, size_t
   return nest;
 }
 
-// Adds a detached block that stores the initial value of the reduction.
+// Adds a detached block that stores the initial value of the reduction, below `copies` of its loops. Returns the block.
 Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& copies) {
   BlockNode init;
   init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));

@@ -49,7 +49,7 @@ class Product {
   enum { kM, kN, kK };
   absl::Status CheckLoops() const;
   int64_t ExtentOf(int iter) const { return p_.iters[old_.iters.begin + iter].extent.Known(); }
-  // Returns an old iter as a digit of its group. `position` gives the iter of each group.
+  // Returns an old iter as a digit of its group's iter. `position[g]` is the iter of group g in the new block.
   IndexSum Digit(int iter, const std::vector<int>& position) const;
   std::vector<int64_t> Padded(const std::vector<int>& groups) const;
   std::vector<int> With(int first, int second) const;  // returns the batch groups and two of m, n, k
@@ -173,7 +173,8 @@ std::vector<int64_t> Product::Padded(const std::vector<int>& groups) const {
   return extents;
 }
 
-// If no copy is needed, returns the group of each index: each is an iter that forms a whole unpadded group.
+// Returns the group of each index if no copy is needed: each index is an iter that forms a whole unpadded group. Otherwise
+// nullopt.
 std::optional<std::vector<int>> Product::Plain(Range index, const std::vector<int>& groups) const {
   std::vector<int> plain;
   for (const Id mark : p_.List(index)) {
@@ -191,7 +192,7 @@ std::optional<std::vector<int>> Product::Plain(Range index, const std::vector<in
   return plain;
 }
 
-// Returns index marks by these groups, over the iters of the product.
+// Returns index marks that use the product's iters with the numbers `groups`, of these extents.
 Range IndexBy(Program& p, const std::vector<int>& groups, const std::vector<int64_t>& extents) {
   std::vector<int32_t> marks;
   for (size_t i = 0; i < groups.size(); ++i)
@@ -240,7 +241,8 @@ Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix
   return p_.AddExpr(Expr::Load(e.dtype, buffer, index));
 }
 
-// Lets the product write a buffer indexed by m and n, and copies the result to its destination.
+// Lets the product write a buffer indexed by m and n, and copies the result to its destination. Writes the destination itself
+// if it has this form already.
 void Product::Crop() {
   const Access dest = p_.Accesses(old_.dests)[0];
   const std::vector<int> groups = With(kM, kN);

@@ -15,7 +15,7 @@
 namespace kiln {
 namespace {
 
-// Defines each loop as a digit of the fused one.
+// Defines each of the loops as a digit of the fused one. A loop of one iteration becomes 0, unless all have one.
 void DefineDigits(Program& p, const std::vector<Id>& loops, Id fused) {
   int64_t lower = p.loop(fused).extent.Known();
   const auto repeats = [&](Id loop) { return p.loop(loop).extent.Known() > 1; };

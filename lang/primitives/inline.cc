@@ -22,7 +22,7 @@ absl::Status Inexpressible(const Program& p, Id block) {
 
 absl::Status ComputeInline(Call& call) { return InlineBlock(call.program(), call.node(0)); }
 
-// The marks that keep an index of the producer within a box, one for each dimension that the box cuts.
+// Returns the marks that keep an index of the producer within a box, one for each dimension that the box cuts.
 Range DomainOf(Program& p, Range index, const Box& box, const std::vector<int64_t>& extents) {
   const auto extent_of = [&](Source source) { return extents[source.id]; };
   std::vector<int32_t> marks;
@@ -36,9 +36,8 @@ Range DomainOf(Program& p, Range index, const Box& box, const std::vector<int64_
   return p.AddList(marks);
 }
 
-// The provenance of the block with a map from the producer's instances, which now also do the work of the
-// block; iters are the block's as functions of the producer's. Identity is left out. nullopt if a map cannot
-// be expressed.
+// Returns the provenance of the block, over the producer's instances, which now also do the work of the block. `iters` are the
+// block's iters as functions of the producer's. An identity map is left out. Returns nullopt if the map cannot be expressed.
 std::optional<Provenance> ProvenanceOf(Program& p, Id block, const std::vector<IndexSum>& iters,
                                        BodyRewriter& rewriter, size_t producer_iters) {
   Provenance provenance = p.block(block).provenance;
@@ -66,7 +65,7 @@ absl::Status ReverseComputeInline(Call& call) {
   const Access dest = p.Accesses(p.block(block).dests)[0];
   const Id value = p.List(p.block(block).values)[0];
   const Id made_value = p.List(p.block(producer).values)[0];
-  // The iters of the block in terms of the producer's iters, by the element that the producer writes.
+  // The iters of the block in terms of the producer's iters, found from the element that the producer writes.
   const std::vector<int64_t> extents = IterExtents(p, producer);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
   std::vector<IndexSum> iters;

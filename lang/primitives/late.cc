@@ -64,7 +64,8 @@ int64_t DivisorUpTo(int64_t extent, int64_t most) {
   return divisor;
 }
 
-// Vectorizes a transposing copy: for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S
+// Vectorizes a transposing copy: for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S.
+// kFailedPrecondition if no tile divides the loops.
 absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
   Program& p = call.program();
   const int64_t columns = DivisorUpTo(p.loop(of.lanes).extent.Known(), vector);
@@ -93,7 +94,7 @@ absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vec
   return absl::OkStatus();
 }
 
-// The lanes of a GPU's vectors: a power of two that divides the loop, and that one access moves.
+// Returns the lanes of a GPU's vectors: the greatest power of two up to `most` that divides the extent.
 int64_t LanesOnGpu(int64_t extent, int64_t most) {
   int64_t lanes = 1;
   while (2 * lanes <= most && extent % (2 * lanes) == 0) lanes *= 2;
@@ -144,7 +145,7 @@ absl::Status VectorizeInner(Call& call) {
   return absl::OkStatus();
 }
 
-// True if the loop repeats a reduction inside it for other elements.
+// True if the loop repeats a whole reduction inside it for other elements.
 bool RepeatsReduction(const Program& p, Id loop) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.block(block).monoid == kNone || UseOf(p, block, loop).reduction) continue;
@@ -165,7 +166,8 @@ class Unroller {
   }
 
  private:
-  // Returns the instructions that the loop unrolls to, or 0 if it stays a loop.
+  // Unrolls the loop if its code stays short; otherwise may set the annotation kUnrolledSteps. Returns the instructions that
+  // the loop unrolls to, or 0 if it stays a loop. `line`: the instructions of its body.
   int64_t Unrolled(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) return line;

@@ -21,7 +21,8 @@
 namespace kiln {
 namespace {
 
-// Copies a tree. `sources` maps each loop of the old tree to its value in the new one.
+// Returns a detached copy of a tree. `sources` maps each loop of the old tree to its value in the new one; the copy adds its
+// loops. Blocks get fresh names.
 Id CloneTree(Program& p, Id node, std::map<Id, Source>& sources) {
   Id copy;
   if (p.IsLoop(node)) {

@@ -19,8 +19,8 @@
 namespace kiln {
 namespace {
 
-// Returns how far a range moves with one iteration of a loop, or nullopt if that is not constant. The other
-// terms of the range's base are appended to `rest`.
+// Returns how far a range moves with one iteration of a loop, or nullopt if that is not constant. Appends the other terms of
+// the range's base to `rest`.
 std::optional<int64_t> StepOf(const DimRange& range, Id loop, IndexSum& rest) {
   int64_t step = 0;
   for (const IndexSplit& split : range.base.splits) {
@@ -58,7 +58,7 @@ bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id
   return Determine(p, same, {first});
 }
 
-// True if the block's destinations are initialized when the loop is entered.
+// True if the reduction of the block starts when the loop is entered.
 bool StartsAt(const Program& p, Id block, Id loop) {
   if (p.block(block).monoid == kNone || p.block(block).accumulates) return false;
   const std::vector<Id> loops = LoopsAround(p, block);

@@ -25,8 +25,7 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Returns the iters that the indices consist of, all different, or an empty list if the indices are anything
-// else.
+// Returns the iters that the indices consist of. Returns an empty list if the indices are anything but iters, all different.
 std::vector<int> ItersOf(const Program& p, Range index) {
   std::vector<int> iters;
   for (const Id mark : p.List(index)) {
@@ -39,7 +38,8 @@ std::vector<int> ItersOf(const Program& p, Range index) {
   return iters;
 }
 
-// Collects the loads whose product the value is, each once. Returns false if the value is anything else.
+// Collects the loads whose product the value is, each once. Casts are ignored. Returns false if the value is anything else, or
+// an index of a load is no iter of its own.
 bool Factors(const Program& p, Id value, std::vector<Id>& loads, absl::flat_hash_set<Id>& seen) {
   if (!seen.insert(value).second) return true;
   const Expr& e = p.exprs[value];
@@ -100,7 +100,8 @@ bool Indexes(const Program& p, size_t iter, Range index) {
   return std::count(iters.begin(), iters.end(), static_cast<int>(iter)) > 0;
 }
 
-// Spatial iters index the result, and reduction iters do not. One that is not padded and has one value may be either.
+// OK if a spatial iter indexes the result, or a reduction iter does not. An iter that has one value and is not padded may do
+// either.
 absl::Status CheckRole(const Program& p, Id block, size_t i, bool padded) {
   const Iter& iter = p.Iters(p.block(block).iters)[i];
   if (!padded && iter.extent.Known() == 1) return absl::OkStatus();
@@ -109,7 +110,8 @@ absl::Status CheckRole(const Program& p, Id block, size_t i, bool padded) {
   return No(absl::StrCat("iter ", p.Text(iter.name), " does not index the result"));
 }
 
-// More terms of a reduction are 0: a factor is padded, and none is infinite.
+// OK if the terms that padding adds to a reduction are 0: some factor is padded, and no other one is a float, which may be
+// infinite.
 absl::Status CheckTerms(const Program& p, const Iter& iter, size_t i, const std::vector<Id>& loads) {
   bool padded = false;
   for (const Id load : loads) {
@@ -145,8 +147,8 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
   return absl::OkStatus();
 }
 
-// Makes a detached nest over `shape` that copies dest[i...] = source[i...], or 0 where an index exceeds its
-// limit.
+// Makes a detached nest over `shape` that copies dest[i...] = source[i...], or 0 where an index exceeds its limit. Returns the
+// nest; `node` receives the block.
 Id CopyNest(Program& p, absl::string_view name, Id source, Id dest, const std::vector<Extent>& shape,
             const std::vector<Extent>& limits, bool tainted, Id& node) {
   node = AddCopyBlock(p, name, source, dest);
@@ -200,7 +202,7 @@ Range PaddedIndex(Program& p, Range index, const std::vector<Extent>& shape) {
   return p.AddList(marks);
 }
 
-// Copies padded operands before everything else. Returns the loads of the copies by the loads of the block.
+// Copies operands that need padding, before the nest of the block. Returns the loads of the copies by the loads of the block.
 absl::flat_hash_map<Id, Id> PadReads(Call& call, Id block, const Einsum& einsum) {
   Program& p = call.program();
   const bool tainted = AnyTainted(p, block);

@@ -22,7 +22,8 @@ namespace {
 
 constexpr int64_t kMax = 1 << 20;
 
-// Checks that a list has one number for each of `count` items.
+// Checks that a list is empty or has one number for each of `count` items. kFailedPrecondition otherwise; kInvalidArgument if a
+// number is not in 0 .. kMax.
 absl::Status CheckList(const std::vector<int64_t>& list, size_t count, absl::string_view what) {
   if (!list.empty() && list.size() != count)
     return absl::FailedPreconditionError(

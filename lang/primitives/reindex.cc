@@ -126,8 +126,8 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
   return absl::OkStatus();
 }
 
-// Makes a detached block, without loops, that copies dest = source. One of the two is accessed at `index`,
-// the other at the iters.
+// Returns a detached block, without loops, that copies the buffer to `reindexed`, or back if not `reads`. The buffer is
+// accessed at the index, `reindexed` at the iters.
 Id AddCopy(Program& p, Id block, const Reindexed& r, Id reindexed, bool reads) {
   BlockNode copy;
   std::vector<int32_t> own, given;

@@ -43,8 +43,8 @@ absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, con
   return absl::OkStatus();
 }
 
-// Checks that an iteration still reads only what earlier ones have written: loops that separate the two must
-// keep their order.
+// Checks that an iteration still reads only what earlier ones have written: the loops that separate the two must be the same,
+// in the same order.
 absl::Status CheckDependences(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
   const std::vector<Id> blocks = BlocksBelow(p, chain.back());
   if (blocks.size() < 2) return absl::OkStatus();

@@ -28,7 +28,7 @@ bool UsedOutside(const Program& p, Id block, Id loop) {
          std::any_of(readers.begin(), readers.end(), [&](Id r) { return !IsAncestor(p, loop, r); });
 }
 
-// Refuses a reduction into the same elements by iterations that run at once.
+// Refuses (kFailedPrecondition) a move in which iterations that run at once would reduce into the same elements.
 absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRange> ranges) {
   if (p.block(block).monoid == kNone) return absl::OkStatus();
   const auto iters = p.Iters(p.block(block).iters);
@@ -55,7 +55,7 @@ struct PartialWriter {
   Id writer, buffer, loop;
 };
 
-// Returns these writers. Loads of buffers written directly below `loop` are left out, because PartsRead
+// Returns these writers. Leaves out loads of buffers that are written directly below `loop`, because PartsRead
 // (lang/analysis/placement.cc) has checked them.
 std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
   std::vector<PartialWriter> writers;
@@ -130,9 +130,9 @@ struct MovedRanges {
     limited.back().push_back(iter);
   }
 
-  // True if the iterations of the loop, and of those around it, give the iters all values together. Each
-  // buffer's elements are all written, so one read alone loses none. Iters that several reads limit by one
-  // loop would only be equal, such as i and j in C[i, j] = A[i] * B[j] where an iteration makes A[o] and B[o].
+  // True if proven: the iterations of the loop, and of those around it, give the iters all combinations of values. Each
+  // buffer's elements are all written, so one read alone loses none. Two iters that different reads limit by one loop would
+  // only be equal, such as i and j in C[i, j] = A[i] * B[j] where an iteration makes A[o] and B[o].
   bool TakeAllValues() const {
     const int count = static_cast<int>(ranges.size());
     for (int a = 0; a < count; ++a) {

@@ -29,8 +29,8 @@ enum TileAttribute {
   kWaste
 };
 
-// Returns the number of elements that the target's limit `bound` holds, for the widest type that blocks
-// below the loop write.
+// Returns how many elements of the widest type that blocks below the loop write fit the target's limit `bound`. "unrolled" is a
+// number of instructions. kInvalidArgument for an unknown limit.
 absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop, absl::string_view bound) {
   if (bound == "unrolled") return target.max_unrolled;
   int64_t widest = 1;
@@ -46,8 +46,7 @@ absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop,
       absl::StrCat("the target has no bound \"", bound, "\"; there are registers, unrolled, l1, l2 and l3"));
 }
 
-// Returns the number of the first operand that is a bound: the last operands are, as many as the attributes
-// list.
+// Returns the position of the first operand that is a bound. The last operands are bounds, as many as the attributes list.
 int FirstBound(const Call& call) {
   return call.num_operands() - static_cast<int>(call.Ints(kMostOf).size() + call.Ints(kEachOf).size());
 }
@@ -68,7 +67,7 @@ absl::Status CheckBounds(const Call& call, int64_t parts) {
   return absl::OkStatus();
 }
 
-// Makes bounds[i] at most operand `first` and the following ones, for i in `which`. A bound below 1 leaves 1.
+// Makes bounds[which[i]] at most operand `first` + i, for each i. A bound below 1 counts as 1.
 void Lower(const Call& call, int first, const std::vector<int64_t>& which, std::vector<int64_t>& bounds) {
   for (size_t i = 0; i < which.size(); ++i) {
     const int64_t most = std::max<int64_t>(1, call.value(first + static_cast<int>(i))[0]);
@@ -94,8 +93,8 @@ const Distribution& WithEach(const Distribution& tiles, const std::vector<int64_
   return *slot;
 }
 
-// Returns the largest last factor that the budget and the target's bound leave, given the tiles `within`; 0
-// means no limit.
+// Returns the largest last factor that the budget and the target's bound leave, given the tiles `within`; 0 means no limit.
+// kInvalidArgument if the bound is unknown, or a tile is no sampled value.
 absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
   int64_t innermost = call.Int(kInnermost), budget = call.Int(kBudget);
   if (!call.Text(kBound).empty()) {
@@ -165,7 +164,7 @@ absl::Status SampleTile(Call& call, bool perfect) {
 absl::Status SamplePerfectTile(Call& call) { return SampleTile(call, true); }
 absl::Status SampleCeilTile(Call& call) { return SampleTile(call, false); }
 
-// Keeps the values that are at most `most`, and their weights; the least value if all are greater.
+// Keeps the values that are at most `most`, and their weights. If all are greater, keeps the least one.
 void KeepUpTo(int64_t most, std::vector<int64_t>& values, std::vector<double>& weights) {
   most = std::max(most, *std::min_element(values.begin(), values.end()));
   for (size_t i = values.size(); i-- > 0;) {
@@ -198,7 +197,7 @@ absl::Status SampleCategorical(Call& call) {
   return call.Draw(weights.empty() ? Distribution::Uniform(values) : Distribution::Discrete(values, weights));
 }
 
-// Attribute declarations in the order of TileAttribute.
+// Returns the declarations of the attributes in the order of TileAttribute, up to kEachOf.
 std::vector<AttributeDecl> TileBounds() {
   return {{"n", int64_t{4}},
           {"innermost", int64_t{64}},

@@ -45,7 +45,7 @@ class Expr {
   absl::Span<Id> Operands() { return {ids_.data(), static_cast<size_t>(Arity(op))}; }
   Id operand(int i) const { return Operands()[i]; }
 
-  // Returns the bits of a constant or the number of an argument.
+  // Returns the bits of a constant (of a double for floats, else of an int64), or the number of an argument.
   int64_t Number() const {
     Require(op == Op::kConstant || op == Op::kArg);
     return bits_;

@@ -44,7 +44,7 @@ Id ExprCopier::Made(Id expr) {
   return to_.AddExpr(*copy);
 }
 
-// The node with its marks and buffers replaced by those of `to`; nullopt if a rule refuses a mark.
+// Returns the node with its marks and buffers replaced by those of `to`; nullopt if a rule refuses a mark.
 std::optional<Expr> ExprCopier::Named(const Expr& node) {
   if (node.op == Op::kIndex && rules_.mark) {
     const Id mark = rules_.mark(node.AsIndex());

@@ -31,8 +31,7 @@ class ExprCopier {
   ExprCopier(const Program& from, Program& to, Rules rules)
       : from_(from), to_(to), rules_(std::move(rules)) {}
 
-  // Copies expressions. Returns kNone if a mark cannot be expressed; the pools of `to` may then contain
-  // unused entries.
+  // Copy expressions. The first returns kNone if a mark cannot be expressed; the pools of `to` may then contain unused entries.
   Id Copy(Id expr);
   Range Copy(Range exprs);
   // Forgets the copies made so far. Call it when the rules begin to give other answers.

@@ -6,10 +6,10 @@
 
 namespace kiln {
 
-// Returns kFailedPrecondition if the swizzle is not one to one or the kinds of axes are inconsistent.
+// Returns kFailedPrecondition if the swizzle is not one to one or the kinds of axes are inconsistent, otherwise OK.
 absl::Status CheckLayout(const Program& program, Id buffer);
 
-// Returns the number of elements of the buffer's shape, at most if sizes are parameters.
+// Returns the number of elements of the buffer's shape; the most that are possible if sizes are parameters.
 int64_t ElementsOf(const Program& program, Id buffer);
 int64_t BytesOf(const Program& program, Id buffer);  // their size
 

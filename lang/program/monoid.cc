@@ -14,7 +14,7 @@ int64_t Bits(double value) {
   return bits;
 }
 
-// Returns the least or the greatest value of an integer type.
+// Returns the least or the greatest value of an integer type; that of an i64 for other types.
 int64_t Limit(DType type, bool least) {
   switch (type) {
     case DType::kI1:

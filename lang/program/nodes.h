@@ -31,9 +31,8 @@ enum class LoopKind : uint8_t {
 };
 absl::string_view ToString(LoopKind kind);
 
-// The pipeline of a loop: for each child (in order) the stage in which it runs, and for each buffer
-// that one child writes and others read, how it is transported. Lowering derives barriers and
-// tokens.
+// The pipeline of a loop: for each child, in program order, the stage in which it runs, and for each buffer that one child
+// writes and others read, how it is transported. Lowering derives barriers and tokens.
 enum class PipelineRole : int32_t { kConsumer, kProducer };  // a producer writes only buffers in rings
 struct PipelineStage {
   int32_t stage = 0;  // iterations by which the child lags behind the first stage

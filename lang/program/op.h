@@ -110,7 +110,7 @@ inline constexpr int kNumOps = static_cast<int>(Op::kCttz) + 1;
 
 // Returns the name in the text form, such as "add".
 absl::string_view ToString(Op op);
-// Number of expression operands (of a, b, c); 0 for leaves, 2 for kWithin, 3 for kSelect and kFma.
+// Returns the number of expression operands (of a, b, c); 0 for leaves, 2 for kWithin, 3 for kSelect and kFma.
 int Arity(Op op);
 // True if the operation compares: its dtype is i1, and its operands have the same type.
 inline bool IsComparison(Op op) { return op >= Op::kCmpEq && op <= Op::kCmpUno; }

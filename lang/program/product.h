@@ -21,7 +21,7 @@ inline std::optional<int64_t> Product(absl::Span<const int64_t> factors) {
   return fits ? std::optional(product) : std::nullopt;
 }
 
-// Returns the product of `factor` and the upper bounds of the extents.
+// Returns the product of `factor` and the upper bounds of the extents, or nullopt if that does not fit an int64.
 inline std::optional<int64_t> Product(absl::Span<const Extent> extents, int64_t factor) {
   absl::InlinedVector<int64_t, 8> factors{factor};
   for (const Extent& extent : extents) factors.push_back(extent.UpperBound());

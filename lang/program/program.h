@@ -19,14 +19,13 @@
 //   (a mark) gives its value in terms of the loops that replaced it. Bindings that name it do not change.
 // - Prepared children of the root come before the others. They read constants and the results of other
 //   prepared children, and run once per set of constants.
-// - Threads: a child of the root with a block or thread axis below it is a kernel. Iterations of an axis are
-//   independent, except that those of a thread axis may combine into one element, which is complete at the
-//   end of the outermost axis loop that feeds it. Outside thread axes, one thread runs. Siblings run one after
-//   the other. After the end of a loop, all its threads may read what any of them wrote, if the buffer's owner
-//   contains them all. A buffer lives as long as its owner: only the same thread, warp or block reads it, in the
-//   same kernel. In a program with axes the other children of the root are kernels, too, of one thread. A child
-//   is never several kernels: without a block axis around, all steps of a pipelined loop are one of one block.
-//   Kernels run in order, and each sees all that those before it wrote.
+// - Threads: a child of the root with a block or thread axis below it is a kernel. Iterations of an axis are independent,
+//   except that those of a thread axis may combine into one element, which is complete at the end of the outermost axis loop
+//   that feeds it. Outside thread axes, one thread runs. Siblings run one after the other. After the end of a loop, all its
+//   threads may read what any of them wrote, if the buffer's owner contains them all. A buffer lives as long as its owner: only
+//   the same thread, warp or block reads it, in the same kernel. In a program with axes the other children of the root are
+//   kernels, too, of one thread. A child is never several kernels: a pipelined loop without a block axis around it runs in one
+//   kernel of one block. Kernels run in order, and each sees all that those before it wrote.
 // - Lanes: a kernel with fragments consists of warps (or warpgroups). Its thread-x counts the lanes of one,
 //   whether a loop is on thread-x or not; thread-y and thread-z count warps. Outside thread-x, the lanes of the
 //   owner run a block that writes or reads a fragment, the issuer of an intrinsic runs its call, and one thread

@@ -26,7 +26,7 @@ double RoundTo(const Format& format, double value) {
   return std::abs(rounded) >= limit ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
 }
 
-// Encodes a value that the format represents exactly.
+// Encodes a value that the format represents exactly. NaN becomes a quiet NaN with the sign.
 uint16_t Encode(const Format& format, double value) {
   const int all_ones = format.max_exponent * 2 + 1;
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -233,7 +233,8 @@ ScalarFunction FloatFunction(Op op, DType type) {
   }
 }
 
-// Unsigned operations use only the bits of the operand's own width.
+// Returns the function of an unsigned operation, count or shift of kBits bits; nullptr for other operations. Uses only the
+// lowest kBits bits of the operands.
 template <int kBits>
 ScalarFunction UnsignedFunction(Op op) {
   static constexpr uint64_t kMask = ~uint64_t{0} >> (64 - kBits);

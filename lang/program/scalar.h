@@ -19,7 +19,7 @@ union Scalar {
   int64_t i;  // value of any other dtype
 };
 
-// Returns the nearest value of the dtype.
+// RoundFloat returns the nearest value of a float dtype, WrapInteger the value modulo the width of an integer dtype.
 double RoundFloat(DType type, double value);
 int64_t WrapInteger(DType type, int64_t value);
 
@@ -32,8 +32,8 @@ void StoreScalar(DType type, Scalar value, char* element);
 
 // Computes an operation. The result is not rounded.
 using ScalarFunction = Scalar (*)(Scalar a, Scalar b, Scalar c);
-// FunctionOf returns the function of an operation on operands of `operand_type` (for kSelect, the type of b
-// and c). Leaves, kWithin and casts have none. HasFunction: true if the operation is defined on the type.
+// HasFunction is true if the operation is defined on operands of `operand_type` (for kSelect, the type of b and c); false for
+// leaves, kWithin and casts. FunctionOf returns its function, and aborts if there is none.
 bool HasFunction(Op op, DType operand_type);
 ScalarFunction FunctionOf(Op op, DType operand_type);
 

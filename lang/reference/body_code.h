@@ -50,7 +50,7 @@ struct CodeAccess {
   Id buffer = kNone;
   absl::InlinedVector<Dim, 4> dims;
 
-  // The position of the element in row-major order; -1 if an index is out of bounds.
+  // Returns the position of the element in row-major order; -1 if an index is out of bounds.
   int64_t operator()(const int64_t* variables) const {
     int64_t at = 0;
     for (const Dim& dim : dims) {
@@ -68,7 +68,7 @@ struct CodeAccess {
       return index == dim.Nearest(index);
     });
   }
-  // The position of the element at these indices, after clamping them to the bounds.
+  // Returns the position of the element at these computed indices, after clamping them to the bounds.
   int64_t Nearest(const int* which, const Scalar* registers) const {
     int64_t at = 0;
     for (const Dim& dim : dims) at += dim.Nearest(registers[*which++].i) * dim.stride;
@@ -89,11 +89,10 @@ class BodyCode {
            absl::FunctionRef<int(Source)> variable_of);
 
   int num_registers() const { return static_cast<int>(initial_.size()); }
-  // The registers before a run: constants are set, and kArg r belongs in register r. They can be reused for
-  // more runs.
+  // Returns the registers before a run: constants are set, and kArg r belongs in register r. They can be reused for more runs.
   const std::vector<Scalar>& initial() const { return initial_; }
   DType type(int reg) const { return types_[reg]; }
-  // The register that holds the value of exprs[i] after Run.
+  // Returns the register that holds the value of exprs[i] after Run.
   int result(int i) const { return results_[i]; }
 
   // Runs the code. load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool loads an element;

@@ -21,7 +21,7 @@ class CurrentOwner {
   bool Owned(Id buffer) const {
     return !threads_.empty() && program_.buffers[buffer].scope.owner != Owner::kGrid;
   }
-  // A number that identifies the buffer's owner that runs now; different owners have different numbers.
+  // Returns a number that identifies the current instance of the buffer's owner. Different ones have different numbers.
   uint64_t Now(Id buffer) const;
 
   void Iterate(Id loop, int64_t iteration);

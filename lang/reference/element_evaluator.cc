@@ -64,7 +64,7 @@ class Solver {
 
   bool solvable() const { return solvable_; }
 
-  // Sets the spatial iters; false if the block does not write the element at `index`.
+  // Sets the spatial iters of `point`, and the others to 0. Returns false if the block does not write the element at `index`.
   bool Solve(absl::Span<const int64_t> index, Point& point) const {
     point.assign(extents_.size(), 0);
     if (inverted_) {
@@ -194,7 +194,7 @@ class ElementEvaluator::Impl {
     return stopped_;
   }
 
-  // Runs the instances at a point; false if none exists there.
+  // Runs the instances at a point and computes the results. Returns false if no instance exists there; kCancelled if stopped.
   absl::StatusOr<bool> RunAt(Id block, Point point, std::vector<Scalar>& results) {
     const Code& code = CodeOf(block);
     const BlockNode& b = p_.block(block);

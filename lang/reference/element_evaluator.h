@@ -29,9 +29,9 @@ class ElementEvaluator {
   ElementEvaluator(const Program& program, Input input, Stop stop = nullptr);
   ~ElementEvaluator();
 
-  // Computes an element by its position in row-major order. kFailedPrecondition if the writer's index cannot
-  // be inverted, or if the writer accumulates (the program was scheduled). kInternal if no block writes the
-  // element, or an access is out of bounds.
+  // Computes an element by its position in row-major order. kFailedPrecondition if the writer's index cannot be inverted, or if
+  // the writer accumulates (the program was scheduled). kInternal if no block writes the element, or an access is out of
+  // bounds. kCancelled if `stop` returned true.
   absl::StatusOr<Scalar> Evaluate(Id buffer, int64_t index);
   // Like Evaluate, with the element converted to a double (an i64 beyond 2^53 is rounded).
   absl::StatusOr<double> Number(Id buffer, int64_t index);

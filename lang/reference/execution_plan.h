@@ -86,11 +86,11 @@ class ExecutionPlan {
   std::vector<const PlanNode*> blocks_;
 };
 
-// The child of a pipelined loop that runs its next iteration, chosen among the children that may run; -1 if
-// all are done. `done`: for each child, how many iterations it has run.
+// Returns the child of a pipelined loop that runs its next iteration, chosen among the children that may run; -1 if all are
+// done. `done`: for each child, how many iterations it has run.
 int NextChild(const PlanNode& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice);
 
-// The number of copies of a buffer: the depth of its ring, or 1.
+// Returns the number of copies of a buffer: the depth of its ring, or 1.
 int64_t CopiesOf(const Program& program, Id buffer);
 
 // Returns kInternal for a wrong access, with a message such as `block "b" writes out of bounds: A[3, 4]`.

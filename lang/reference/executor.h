@@ -1,6 +1,5 @@
-// Executes the instances of a program in order: loops, guards and bindings as lang/program/program.h defines
-// them. The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution
-// (lang/reference/symbolic.h) on terms.
+// Executes the instances of a program one after the other: loops, guards and bindings as lang/program/program.h defines them.
+// The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution (lang/reference/symbolic.h) on terms.
 //
 // A Domain defines what values are and how they are stored:
 //
@@ -76,7 +75,7 @@ class Executor : private BlockExecutor<Domain> {
     for (const Id buffer : loop.makes[child]) domain_.Invalidate(buffer);
     return Execute(loop.children[child]);
   }
-  // Initializes the destinations of the reduction's instances here and below, each element once.
+  // Initializes the destinations of the reduction's instances here and below, each element once. Returns false on an error.
   bool Start(const PlanNode& place, int reduction);
 
   InterpreterOptions options_;

@@ -2,7 +2,7 @@
 // code with lowering and evaluates bindings directly, without the index algebra. It runs about 10-30 million
 // block instances per second.
 //
-// Kinds of loops do not change results: by default, all loops run in order. On request, parallel loops run in
+// Kinds of loops do not change results: by default, all loops run serially. On request, parallel loops run in
 // random order and pipelined loops in another legal order; this finds loops whose order matters although it
 // must not. For single elements of large programs see lang/reference/element_evaluator.h.
 //

@@ -60,7 +60,7 @@ struct Strand {
   bool lane = false;
 };
 
-// The buffers whose terms are compared: the outputs in the order of the parameters, then the status.
+// Returns the buffers whose terms are compared: the outputs in the order of the parameters, then the status.
 std::vector<Id> Results(const Program& p) {
   std::vector<Id> results;
   for (const Id buffer : p.parameters) {
@@ -149,7 +149,7 @@ class Terms {
     term.hash = hash;
     return term;
   }
-  // The bag (count, hash and set) of one operand of a reduction.
+  // Returns the bag (count, hash and set) of one operand of a reduction.
   Term BagOf(Id monoid, const Tuple& values) const;
   Term Union(Term a, const Term& b);
   Term Insert(Term bag, Hash128 item);
@@ -159,7 +159,7 @@ class Terms {
   }
   // True if nothing outside of the loop uses the temporary, so that each iteration has its own.
   bool PrivateTo(Id loop, Id buffer) const;
-  // The open iteration whose loop also contains `strand`, but in another iteration; nullptr if there is none.
+  // Returns the open iteration whose loop also contains `strand`, but in another iteration; nullptr if there is none.
   const Strand* Apart(int32_t strand) const;
 
   const Program& p_;
@@ -265,8 +265,8 @@ Term Terms::Apply(Op op, DType type, ScalarFunction function, const Term& a, con
   return Opaque(mixer.Finish());
 }
 
-// If an index is a term, the gather may read any element that the known indices allow; the result is then a
-// term of all these elements.
+// Reads a buffer at computed indices. If an index is a term, the gather may read any element that the known indices allow, and
+// the result is a term of all these elements. Returns an error if one of them must not be read.
 const char* Terms::Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to) {
   const int rank = static_cast<int>(access.dims.size());
   Mixer mixer;

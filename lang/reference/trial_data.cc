@@ -172,7 +172,7 @@ class Flow {
 
 constexpr size_t kMaxCandidates = 64;
 
-// The ranges to try for an input, the most general first.
+// Returns the ranges to try for an input, the most general first, at most kMaxCandidates for integers.
 std::vector<ValueRange> Candidates(const Program& p, DType type) {
   const ValueRange any = UnrestrictedTrialData(type);
   if (type == DType::kI1) return {any, ValueRange::Of(1, 1), ValueRange::Of(0, 0)};
@@ -236,7 +236,7 @@ class Search {
       if (!Settle(Drawn(doubts_[at]))) ++at;
   }
 
-  // Random ranges for all inputs that the doubts depend on; nothing is proven about them.
+  // Returns best() with random ranges for all inputs that the doubts depend on. Nothing is proven about them.
   Ranges Guess() {
     Ranges guess = best_;
     for (const Doubt& doubt : doubts_)
@@ -245,7 +245,7 @@ class Search {
   }
 
  private:
-  // The inputs that the doubt depends on, also through other blocks.
+  // Returns the inputs that the doubt depends on, also through other blocks.
   std::vector<Id> Drawn(const Doubt& doubt) const {
     std::vector<Id> reached, drawn;
     const auto reach = [&](Id block) {
@@ -324,7 +324,7 @@ class Search {
   size_t work_ = 0;
 };
 
-// The approximate bytes and instances that the interpreter would process. Stops counting above the limit.
+// Returns approximately how many bytes and instances the interpreter would process. Stops counting above kMaxSteps.
 int64_t Steps(const Program& p) {
   int64_t steps = 0;
   for (const Id parameter : p.parameters) steps = std::min(steps, kMaxSteps) + BytesOf(p, parameter);

@@ -19,7 +19,7 @@
 
 namespace kiln {
 
-// The range from which trial data of a type are drawn without restrictions (backends/runner/data.h).
+// Returns the range from which trial data of a type are drawn without restrictions (backends/runner/data.h).
 ValueRange UnrestrictedTrialData(DType type);
 
 // For each parameter the range that its data must lie in; nullopt without a restriction.

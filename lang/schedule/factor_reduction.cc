@@ -128,8 +128,8 @@ absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Part
 
 namespace {
 
-// The iters of the block that computes partial results: the spatial ones of the old block, then one for each
-// outer and inner loop.
+// Returns the iters of the block that computes partial results: the spatial ones of the old block, then one for each outer and
+// inner loop.
 std::vector<Iter> PartIters(Program& p, Range old, const Parts& parts) {
   std::vector<Iter> iters;
   for (const Iter& iter : p.Iters(old)) {
@@ -152,7 +152,8 @@ struct Stores {
   std::vector<Access> part_dests, combine_dests;
 };
 
-// Adds a workspace for each result, with the dimensions of `outer` (new iters) inserted at `axis`.
+// Adds a workspace for each result, with the dimensions of `outer` (new iters) inserted at `axis`. Returns what both blocks
+// store.
 Stores AddWorkspaces(Program& p, const BlockNode& old, BodyRewriter& rewriter,
                      const std::vector<std::pair<Source, int64_t>>& outer, absl::string_view suffix,
                      Scope scope, int axis) {

@@ -22,16 +22,17 @@ struct Parts {
   std::vector<int64_t> extents;  // of the new iters
 };
 
-// Fails with kFailedPrecondition if the block cannot be factored. It must be a reduction that initializes
-// itself and is the only writer of its results, and its instances must be a box of these loops.
+// Returns how the reduction of the block is factored; `is_outer` says which loops get partial results. kFailedPrecondition if
+// it cannot be. The block must be a reduction that initializes itself and is the only writer of its results, and its instances
+// must be a box of these loops.
 absl::StatusOr<Parts> FactorReduction(const Program& program, Id block,
                                       const std::function<bool(Id loop)>& is_outer);
 
 // OK if the combining block may read at the end of `scope` what the reduction starts from (loops.h, CheckMayLeave).
 absl::Status CheckStartMayLeave(const Program& program, Id block, Id scope);
 
-// The range of each spatial iter that one iteration of `scope`, a node around the block, runs.
-// kFailedPrecondition if a range has gaps.
+// Returns the range of each spatial iter that one iteration of `scope`, a node around the block, runs. kFailedPrecondition if a
+// range has gaps.
 absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& program, const Parts& parts, Id scope);
 
 // Changes the block in place to write partial results to new buffers, whose dimensions from `axis` on are the

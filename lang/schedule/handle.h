@@ -35,8 +35,8 @@ struct PastTheEnd {
   int64_t index = 0, size = 0;
   std::source_location where;
 };
-// Records such an access; returns and clears the first one of this thread since the last call (nullptr:
-// none).
+// NotePastTheEnd records such an access. TakePastTheEnd returns and clears the first one of this thread since the last call;
+// nullptr if there is none.
 void NotePastTheEnd(const PastTheEnd& use);
 const PastTheEnd* TakePastTheEnd();
 

@@ -13,8 +13,7 @@
 namespace kiln {
 namespace {
 
-// For each iter of a block, returns the dimension of `index` that equals it, or -1 if there is none and the
-// iter is always 0.
+// Returns, for each iter of a block, the dimension of `index` that equals it; -1 if there is none. Then the iter is always 0.
 std::vector<int> DimensionOfIter(const Program& p, Id block, Range index) {
   std::vector<int> dims(p.block(block).iters.count, -1);
   const auto marks = p.List(index);

@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-// By how many elements an access of a block moves from one iteration of the loop to the next; nullopt if the
-// stride is not the same everywhere.
+// Returns by how many elements an access of a block moves from one iteration of the loop to the next, in row-major order.
+// Returns nullopt if that is not the same everywhere.
 std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
                               Id loop) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
@@ -39,7 +39,7 @@ std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<
   return stride;
 }
 
-// True if the last axis of the layout is the dimension itself.
+// True if the last axis of the layout consists of the dimension's lowest digits.
 bool IsLastAxis(const Program& p, const Layout& layout, size_t dim) {
   const IndexSum last = p.SumOf(p.List(layout.axes).back());
   return last.splits.size() == 1 && last.splits[0].lower == 1 &&
@@ -57,7 +57,7 @@ bool GathersNeighbours(const Program& p, Id block, Id loop) {
 
 enum class Moves { kNot, kToNeighbours, kApart };
 
-// Whether one iteration of the loop moves an access not at all, to the neighbor in memory, or farther.
+// Returns whether one iteration of the loop moves an access not at all, to the neighbor in memory, or farther.
 Moves MovesAlong(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index, Id loop) {
   const Layout& layout = p.buffers[buffer].layout;
   const std::optional<int64_t> stride = Stride(p, block, buffer, index, loop);

@@ -44,15 +44,15 @@ bool Gone(const State& state, Operand handle) {
   return node.kind == Node::Kind::kDead || node.parent == kNone;
 }
 
-// A sampled number that does not fit is no malformed argument: the step then does not apply
-// (kFailedPrecondition).
+// Turns kInvalidArgument into kFailedPrecondition if the step has a sampled operand: a sampled number that does not fit is no
+// malformed argument, so the step only does not apply.
 absl::Status AsRefusal(const absl::Status& status, const Step& step) {
   const bool drawn = std::any_of(step.operands.begin(), step.operands.end(),
                                  [](Operand o) { return o.kind == Operand::Kind::kValue; });
   return drawn && absl::IsInvalidArgument(status) ? absl::FailedPreconditionError(status.message()) : status;
 }
 
-// Checks that every operand names a handle that exists and is alive.
+// Checks that every operand names a handle that exists (else kInvalidArgument) and is alive (else kFailedPrecondition).
 absl::Status Resolve(const State& state, const Step& step) {
   for (const Operand operand : step.operands) {
     if (operand.kind == Operand::Kind::kInt) continue;

@@ -50,13 +50,13 @@ class Call {
   Program& program() { return state_.program; }
   const Target& target() const { return target_; }
   int num_operands() const { return static_cast<int>(step_.operands.size()); }
-  // The node that operand i refers to.
+  // Returns the node that operand i refers to.
   Id node(int i) const;
   std::vector<Id> nodes(int from) const;  // of operands from .. last
-  // The numbers of operands from .. last; a value contributes all of its numbers.
+  // Returns the numbers of operands from .. last; a value contributes all of its numbers.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
   bool IsValue(int i) const { return step_.operands[i].kind == Operand::Kind::kValue; }
-  // The numbers that operand i stands for.
+  // Returns the numbers that operand i stands for.
   Decision value(int i) const;
   // True if one of operands from .. last is a sampled value, which makes results tainted.
   bool sampled(int from) const;
@@ -121,9 +121,9 @@ absl::Status Run(State& state, const Target& target, const Step& step, int step_
 // The assumption of lemmas that treat 0 * x as 0.
 inline constexpr char kFiniteFactors[] = "finite inputs and intermediates";
 
-// The assumptions of the steps about the data, each once, joined by "; "; "" if there are none. Results may
-// differ from the original's for data that violate them. The annotation `finite` counts too: older schedules
-// set it directly, before the lemma assume-finite existed.
+// Returns the assumptions of the steps about the data, each once, joined by "; "; "" if there are none. Results may differ from
+// the original's for data that violate them. The annotation `finite` counts too: older schedules set it directly, before the
+// lemma assume-finite existed.
 std::string AssumptionsOf(absl::Span<const Step> steps);
 
 // Adds history to the error of a step that did not apply after the steps `before`: a line for each of its

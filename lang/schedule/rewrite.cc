@@ -18,7 +18,8 @@ std::optional<IndexSum> Rewritten(const Program& p, Id mark, const BodyRewriter:
       [&](Source s) { return extents[s.id]; });
 }
 
-// Clones a mark that is reached twice only once, so that its digits still belong to one source.
+// Copies a mark. `clones` maps each mark to its copy: a mark that is reached twice is copied once, so that its digits still
+// belong to one source.
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace,
              std::map<Id, Id>& clones) {
   const auto known = clones.find(mark);

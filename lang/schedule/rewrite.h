@@ -48,16 +48,16 @@ void RemoveWithEmptyLoops(Program& program, Id node);
 // Builds a nest with one new loop for each iter of `block` and the block inside. The iters are bound to
 // ranges[i].base + loop. Returns the outermost node, detached.
 Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, bool tainted);
-// For each iter of the block, the range of all its values.
+// Returns the range of all values of each iter of the block.
 std::vector<DimRange> WholeRanges(const Program& program, Id block);
 
 // Copies a mark with its live loops replaced. Definitions of dead loops are followed and copied.
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace);
 
-// Adds the block dest[i...] = source[i...] over the whole shape, detached and without loops.
+// Adds the block dest[i...] = source[i...] over the whole shape, detached and without loops. Returns its node.
 Id AddCopyBlock(Program& program, absl::string_view name, Id source, Id dest);
 
-// The child of `ancestor` that contains `node`.
+// Returns the child of `ancestor` that contains `node`. Aborts if there is none.
 Id ChildTowards(const Program& program, Id ancestor, Id node);
 
 bool AnyTainted(const Program& program, Id from, Id to_excluded = kRoot);

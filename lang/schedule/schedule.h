@@ -28,7 +28,7 @@ class Schedule : public ScheduleCore {
 
   // --- Steps that look up blocks and loops.
   Block GetBlock(absl::string_view name, Where where = Where::current());
-  // The loops around a block up to the enclosing block, outermost first.
+  // Returns the loops around a block up to the enclosing block, outermost first.
   std::vector<Loop> GetLoops(Block block, Where where = Where::current());
   std::vector<Block> GetProducers(Block block, Where where = Where::current());
   std::vector<Block> GetConsumers(Block block, Where where = Where::current());
@@ -37,7 +37,7 @@ class Schedule : public ScheduleCore {
   using TileOptions = kiln::TileOptions;
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
                           Where where = Where::current());
-  // A tile whose product may exceed the extent, for extents with few divisors.
+  // Samples a tile whose product may exceed the extent, for extents with few divisors.
   Value SampleTile(Loop loop, TileOptions options, absl::string_view label = "",
                    Where where = Where::current());
   // Samples one of `values` with the given weights (all equal if empty).
@@ -46,14 +46,14 @@ class Schedule : public ScheduleCore {
   // Samples one of the `values` that are at most `most`; the least of them remains if all are greater.
   Value SampleCategoricalUpTo(Factor most, const std::vector<int64_t>& values, absl::string_view label = "",
                               Where where = Where::current());
-  // Where to compute a block: -2 inline, -1 at its present place, otherwise a position among its first
-  // consumer's loops.
+  // Samples where to compute a block: -2 inline, -1 at its present place, otherwise a position among its first consumer's
+  // loops.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
-  // Arithmetic on all numbers of the sampled values. The results are opaque too.
+  // Multiply and Add combine all numbers of the sampled values. The results are opaque too, as those of all arithmetic.
   Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
   Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
-  // The quotient, rounded down; and the difference. Neither is below 0.
+  // Divide returns the quotient, rounded down, and Subtract the difference. Neither is below 0.
   Value Divide(Factor number, Factor by, Where where = Where::current());
   Value Subtract(Factor number, Factor less, Where where = Where::current());
   Value Minimum(const std::vector<Factor>& numbers, Where where = Where::current());
@@ -171,7 +171,8 @@ class Schedule : public ScheduleCore {
   void RfactorLanes(Factor lanes, Where where = Where::current());
   // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time.
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
-  // Binds the outer data parallel loops of every nest without axes to `blocks` blocks of `threads` threads.
+  // Binds outer data parallel loops of every nest to thread-x, with up to `threads` threads, unless the nest has threads, and
+  // to a block axis that it does not have, with up to `blocks` blocks in all.
   void BindRest(Factor blocks, Factor threads, Where where = Where::current());
   // Lets the innermost loops of a block be calls of an intrinsic: splits and reorders them, lays out
   // fragments that have no layout, and tensorizes.
@@ -179,7 +180,7 @@ class Schedule : public ScheduleCore {
   // Lays out the tile that a block writes to shared memory in lines of 128 bytes with swizzled chunks of 16
   // bytes.
   void SwizzleLines(Block block, Where where = Where::current());
-  // Unrolls inner loops while the straight-line code of a nest has at most `steps` instances.
+  // Unrolls inner loops while the straight-line code has at most `steps` instructions (lang/analysis/cost.h).
   void UnrollUpTo(Factor steps, Where where = Where::current());
 };
 

@@ -27,12 +27,11 @@ class ScheduleCore {
   const Target& target() const { return target_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Choice>& choices() const { return choices_; }
-  // The node of a handle. An inert handle makes the schedule inert and gives some block (loop) of the program
-  // if there is one, so that the caller can still read it.
+  // Returns the node of a handle. An inert handle makes the schedule inert and gives some block (loop) of the program, so that
+  // the caller can still read it; kRoot if there is none.
   Id node(Block block, Where where = Where::current());
   Id node(Loop loop, Where where = Where::current());
-  // The constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the
-  // schedule inert.
+  // Returns the constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the schedule inert.
   int64_t ExtentOf(Loop loop, Where where = Where::current());
   // Makes the schedule inert with this failure. Modules call it when they cannot continue.
   void Fail(const absl::Status& status);
@@ -48,9 +47,9 @@ class ScheduleCore {
   };
   const std::vector<Declined>& declined() const { return declined_; }
 
-  // Restricts later sites and choices called `name`, or with a name that ends in "/name". For a site, `only`
-  // lists decisions one after the other (the attribute `only` of its step); for a choice, alternatives. A
-  // name that never occurs has no effect.
+  // Restricts later sites and choices called `name`, or with a name that ends in "/name". For a site, `only` lists decisions
+  // one after the other (the attribute `only` of its step); for a choice, alternatives. The last pin that matches counts. A
+  // name that never occurs has no effect. An empty list makes the schedule inert.
   void Pin(absl::string_view name, std::vector<int64_t> only);
 
   // Runs the steps of a trace, and records the choices that led to them. Keeps recorded decisions and draws
@@ -78,8 +77,8 @@ class ScheduleCore {
   int Choose(absl::string_view name, absl::Span<const std::string> alternatives);
 
  protected:
-  // Records and runs a step of the primitive called `name`. The results are handles first .. first + count -
-  // 1.
+  // Records and runs a step of the primitive called `name`. The results are handles first .. first + count - 1; first is -1 if
+  // the schedule is or becomes inert.
   struct Results {
     int first = -1, count = 0;
   };
@@ -112,7 +111,7 @@ class ScheduleCore {
     std::string name;
     std::vector<int64_t> only;
   };
-  // The restriction by the last pin that matches this full name; nullptr if there is none.
+  // Returns the restriction by the last pin that matches this full name; nullptr if there is none.
   const std::vector<int64_t>* PinOf(absl::string_view full) const;
 
   State state_;

@@ -48,7 +48,7 @@ class Selecting {
   const std::vector<std::vector<int>>& dims_;
 };
 
-// The dimensions with more than one element, or the first; empty if that is all of them.
+// Returns the dimensions with more than one element, or the first if there is none; empty if that is all of them.
 std::vector<int> DimsWithoutUnits(const Program& p, Id buffer) {
   const auto dims = p.Dims(p.buffers[buffer].shape);
   std::vector<int> kept;

@@ -12,11 +12,11 @@
 
 namespace kiln {
 
-// By buffer: 1 if its dimensions may be selected. It has no layout, and no block reads it at computed indices.
+// Returns, by buffer, 1 if its dimensions may be selected: it has no layout, and no block reads it at computed indices.
 std::vector<char> HaveSelectableDims(const Program& program);
 
-// By buffer: the dimensions that it gets, by their old numbers; empty: it stays as it is. A dimension that is left out
-// has one element. All buffers that change have selectable dimensions.
+// Selects dimensions. `dims` gives, by buffer, the old numbers of the dimensions that it gets; empty: it stays as it is. A
+// dimension that is left out has one element. All buffers that change have selectable dimensions.
 void SelectDims(Program& program, const std::vector<std::vector<int>>& dims);
 
 // Removes the dimensions of one element of temporaries, and with `of_parameters` of parameters too, where they are

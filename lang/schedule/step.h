@@ -32,7 +32,7 @@ using Attribute = std::variant<int64_t, double, std::string, std::vector<int64_t
 struct Step {
   const Primitive* primitive = nullptr;
   absl::InlinedVector<Operand, 4> operands;
-  absl::InlinedVector<Attribute, 2> attributes;  // one per declared attribute, in order
+  absl::InlinedVector<Attribute, 2> attributes;  // one per declared attribute, in that order
   std::string site;                              // sampling steps only
   Decision decision;                             // sampling steps only
   int first_result = 0, num_results = 0;         // handles of the primitive's result kind

@@ -28,8 +28,8 @@ struct CostTable {
 
   // Cycles and rates of a core, for the roofline (search/features/roofline.cc), in vector instructions.
   double arithmetic_ports = 2, load_ports = 3, store_ports = 1, issue_width = 3;
-  // Cycles from one addition of a sum to the next. The sum is in a buffer of storage "register"; in memory
-  // that LLVM keeps in registers; in memory.
+  // Cycles from one addition of a sum to the next: of a sum in a buffer of storage "register", of one in memory that LLVM keeps
+  // in registers, and of one in memory.
   double sum_latency = 4.5, sum_latency_kept = 7, sum_latency_in_memory = 20;
   double kept_accesses = 0.3;  // share of the loads and stores of sums that LLVM keeps in registers
   double kept_doubt = 1.3;     // factor on sums that LLVM may keep, where no measurement will tell

@@ -43,7 +43,7 @@ struct Gpu {
   bool has_tcgen05 = false;
 };
 
-// The rows, in the order of the table.
+// Returns the rows, in the order of the table.
 absl::Span<const Gpu> Gpus();
 // Finds a GPU by its name; a name such as "sm_90a" is the first row of that kind. nullptr if there is none.
 const Gpu* FindGpu(absl::string_view name);

@@ -84,7 +84,7 @@ class Policies {
   bool AreUsual() const { return switched == 0; }
   bool IsSwitched(Policy policy) const { return (switched >> static_cast<int>(policy) & 1) != 0; }
   void Switch(Policy policy) { switched |= uint64_t{1} << static_cast<int>(policy); }
-  // The names of the policies that are switched, in the form that Without reads.
+  // Returns the names of the policies that are switched, in the form that Without reads.
   std::string WithoutText() const;
 
   bool operator==(const Policies&) const = default;

@@ -191,7 +191,7 @@ class IdCheck {
             (b.data == kNone || (p_.constants && b.data < static_cast<int64_t>(p_.constants->size()))));
   }
 
-  // Operands must come before the expressions that use them, so expressions cannot contain themselves.
+  // Checks an expression. Its operands must come before it, so expressions cannot contain themselves.
   void CheckExpr(Id id) {
     const Expr& e = p_.exprs[id];
     Enum(e.op, Op::kCttz), Enum(e.dtype, DType::kI16);

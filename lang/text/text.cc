@@ -205,7 +205,7 @@ class Printer {
                                              : lets.at(s.id);
     };
     std::map<std::string, std::string> let_names;  // by text, so that equal guards are printed once
-    std::vector<std::string> printed_lets;         // in order
+    std::vector<std::string> printed_lets;         // in the order of printing
     const auto text_of = [&](IndexSum sum) {
       Order(sum, lets, printed_lets);
       return ToString(sum, name_of);

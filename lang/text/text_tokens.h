@@ -20,7 +20,7 @@ struct Token {
   int line = 1, column = 1;
 };
 
-// The last token is kEnd. An unterminated string becomes a kSign, which no rule accepts.
+// Splits a text into tokens, of which the last is kEnd. An unterminated string becomes a kSign, which no rule accepts.
 std::vector<Token> Tokenize(absl::string_view text);
 
 // Reads tokens. After the first failure, the rest reads as the end, and methods return at once.

@@ -11,10 +11,10 @@
 
 namespace kiln {
 
-// The largest number of registers of 32 bits that a thread holds at a time.
+// Returns the largest number of registers of 32 bits that a thread holds at a time; 0 without such buffers.
 int64_t HeldRegisters(const LoopNestSummary& nests, Id nest);
 
-// The copies of a buffer in the ring of a pipelined loop; 1 if it is in none.
+// Returns the copies of a buffer in the ring of a pipelined loop; 1 if it is in none.
 int64_t CopiesOf(const LoopNestSummary& nests, Id buffer);
 
 }  // namespace kiln

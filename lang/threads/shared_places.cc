@@ -17,7 +17,7 @@ struct Alive {  // positions among the children
   int first = 0, last = 0;
 };
 
-// The innermost of the loops on block axes around all of a kernel; kNone: there is none.
+// Returns the innermost of the loops on block axes around all of a kernel; kNone if there is none.
 Id LoopOfBlocks(const Program& p, Id nest) {
   Id inner = kNone;
   for (Id at = nest; p.IsLoop(at) && IsBlockAxis(p.loop(at).kind); at = p.nodes[at].first) {
@@ -41,7 +41,7 @@ class KernelPlaces {
     }
   }
 
-  // Adds the buffers that take turns.
+  // Adds the buffers that take turns, with a number for each place. Leaves out buffers that have a place alone.
   void AddPlaces(std::vector<SharedPlace>& places) const {
     std::vector<std::pair<Id, Alive>> by_first(lives_.begin(), lives_.end());
     absl::c_sort(by_first, [](const auto& a, const auto& b) {

@@ -157,7 +157,7 @@ class Planner {
     return ring.transport == Transport::kAsync && !ring.counts_arrivals;
   }
 
-  // The position of the last child whose copies are committed; -1: there is none.
+  // Returns the position of the last child whose copies are committed; -1 if there is none.
   int32_t LastCopy(Id loop) const {
     int32_t last = -1;
     for (const CarriedBuffer& c : CarriedBuffers(p_, loop))
@@ -204,7 +204,7 @@ class Planner {
     return a.size() == b.size() && Divergence(a, b) == a.size();
   }
 
-  // The first level at which the paths differ.
+  // Returns the first level at which the paths differ; the length of the shorter one if they do not.
   static size_t Divergence(const std::vector<Level>& a, const std::vector<Level>& b) {
     size_t at = 0;
     while (at < a.size() && at < b.size() && a[at].node == b[at].node && a[at].pass == b[at].pass &&
@@ -250,8 +250,8 @@ class Planner {
         Describe(p_, b), " use the same elements of buffer ", p_.Text(p_.buffers[buffer].name)));
   }
 
-  // The walk forgets accesses that all threads of a block have waited after. Other thread blocks never wait: finds what
-  // they use, too.
+  // Refuses uses of one element by different thread blocks, which never wait for each other. The walk does not find all of
+  // them, because it forgets accesses that all threads of a block have waited after.
   void CheckBlocks() {
     const std::vector<Id> blocks = BlocksOf(p_, nest_);
     for (const Id buffer : written_) {
@@ -270,8 +270,8 @@ class Planner {
     }
   }
 
-  // The innermost node whose loops are in the same iteration whenever `b` runs after `a`: outside of the outermost loop
-  // that repeats both. nullopt if an instance of one block never comes after another.
+  // Returns the innermost node whose loops are in the same iteration whenever `b` runs after `a`: outside of the outermost loop
+  // that repeats both. Returns nullopt if an instance of one block never comes after another.
   std::optional<Id> LeastFixed(Id a, Id b) const {
     const Id both = a == b ? p_.nodes[a].parent : LowestCommonAncestor(p_, {a, b});
     Id outermost = kNone;
@@ -281,7 +281,7 @@ class Planner {
     return a == b ? std::nullopt : std::optional(both);
   }
 
-  // The child of a loop that runs first in an iteration or step.
+  // Returns the child of a loop that runs first in an iteration or step.
   Id FirstOfStep(Id loop) const {
     Id child = p_.nodes[loop].first;
     if (p_.loop(loop).kind != LoopKind::kPipelined) return child;
@@ -292,7 +292,8 @@ class Planner {
     return child;
   }
 
-  // The smallest group of threads that includes all that may use one element in both accesses.
+  // Returns the smallest group of threads that includes all that may use one element in both accesses; kGrid if these may be in
+  // different blocks.
   Owner Needed(Id buffer, Id a, Id b, Id fixed) {
     const auto [known, fresh] = needed_.try_emplace({buffer, a, b, fixed}, Owner::kGrid);
     if (!fresh) return known->second;

@@ -1,7 +1,7 @@
 // Decides where the threads of a kernel must wait for each other.
 //
 // Two accesses of a buffer conflict if one of them writes and different threads may use the same element. The
-// analysis walks each kernel in order and remembers the accesses since the last point. A loop runs twice, but once
+// analysis walks each kernel in program order and remembers the accesses since the last point. A loop runs twice, but once
 // when it is reached again; a pipelined loop runs by steps. Where an access conflicts with a remembered one, it adds
 // a point: as far out as possible, at the beginning of the loop if the other access is of an earlier iteration.
 // Buffers of threads and fragments need no points, since each element stays in the registers of one thread.

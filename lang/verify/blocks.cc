@@ -72,7 +72,7 @@ class BlockChecker : public Checker {
     }
   }
 
-  // Checks that the marks use only the block's own iters.
+  // Checks that the marks use only the block's own iters. Returns false otherwise.
   bool CheckOwn(Range marks, int iters, absl::string_view what) {
     for (const Id mark : p_.List(marks)) {
       for (const IndexSplit& s : p_.Splits(p_.marks[mark].splits)) {
@@ -170,8 +170,8 @@ class BlockChecker : public Checker {
     for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
-  // Without guards, every index must be proven to lie in its dimension. With guards, it must not be proven
-  // to lie outside.
+  // Checks the indices of an access. Without guards, every index must be proven to lie in its dimension. With guards, it must
+  // not be proven to lie outside.
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);

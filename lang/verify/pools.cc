@@ -88,7 +88,7 @@ class PoolChecker : public Checker {
             (*p_.constants)[b.data].size(), " bytes of data, wanted ", bytes);
   }
 
-  // Operands must come before their users, so no expression contains itself.
+  // Checks the expressions. Operands must come before their users, so no expression contains itself.
   void CheckExprs() {
     for (size_t i = 0; i < p_.exprs.size() && ok(); ++i) {
       const Expr& e = p_.exprs[i];

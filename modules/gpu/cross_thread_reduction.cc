@@ -5,8 +5,8 @@
 //   block-x i0: thread-y i1: thread-x t: { for k0: unrolled v: B.acc[i, t] sum= f(i, k0, t, v);  B[i] sum= B.acc }
 //
 // Each thread sums its elements, which lie `threads` vectors apart, in a register; then they combine their sums.
-// Threads share the last reduction loop. Applies to: unscheduled reductions that initialize their result and
-// reuse nothing, or have too few results to occupy the GPU by themselves. Structure:
+// Threads share the last reduction loop. Applies to: unscheduled reductions that initialize their result and reuse nothing, or
+// have too few results to occupy the GPU by themselves. The shared loop has at least 32 terms, a multiple of 8. Structure:
 //   threads = no, or yes
 //   split-k = no, or yes: blocks sum chunks of a long reduction, if there are fewer results than multiprocessors
 // Sites: how many threads share a reduction, up to a whole block, and the adjacent elements that a thread reads
@@ -29,7 +29,8 @@ namespace {
 constexpr int64_t kWarp = 32, kVector = 4;
 constexpr int64_t kLong = 8192;  // terms that are worth partial sums of several blocks
 
-// The threads of a block are a multiple of this number: the largest power of two that divides the terms, at most a warp.
+// Returns the number of which the threads of a block are a multiple: the largest power of two that divides the terms, at most a
+// warp.
 int64_t Lanes(int64_t terms) {
   int64_t lanes = kWarp;
   while (terms % lanes != 0) lanes /= 2;

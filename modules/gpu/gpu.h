@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// The tile of one spatial loop: how many times a thread's part lies apart (virtual threads), threads, and
-// adjacent elements of a thread.
+// The tile of one spatial loop in three parts: virtual threads, whose elements lie apart, then threads, then adjacent elements
+// of a thread.
 struct ThreadTile {
   Value apart, threads, elements;
 };
@@ -24,8 +24,8 @@ struct ThreadTiles {
   Loop block;                                       // on block-x; its iterations are tiles
   Loop step;                                        // serial: slices of the reduction
   Loop thread;                                      // on thread-x
-  std::vector<std::optional<ThreadTile>> of_iters;  // by spatial iter; none for a loop of one iteration
-  std::vector<Loop> slices;                         // by loop: what one step sums, of a reduction loop
+  std::vector<std::optional<ThreadTile>> of_iters;  // by spatial iter; none for a loop that is not cut
+  std::vector<Loop> slices;                         // by loop: of a reduction loop, what one step sums
 };
 
 // Cuts the loops of an unscheduled reduction into tiles for which a block of the target has threads, a thread has registers
@@ -33,7 +33,8 @@ struct ThreadTiles {
 // the operands. Orders the loops: block, step, thread, those of a slice, the elements of a thread (unrolled).
 ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies);
 
-// Fuses the loops of the blocks of a launch to one: groups of up to 16 rows of tiles, column by column.
+// Fuses the loops of the blocks of a launch to one, and returns it: groups of up to 16 rows of tiles, column by column. Samples
+// the rows of a group. Returns an inert loop if there are no loops.
 Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
 
 // True if each operand can be staged by a block that copies it, maybe with zeros beyond bounds: such copies may be
@@ -44,7 +45,8 @@ bool MovesPlainly(Schedule& s, Block block);
 // That is the block that makes the operand if it only copies or pads and nothing else reads it, else a new one.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);
 
-// By operand of an unscheduled block: the position of the reduction loop along which alone it reads neighbours; -1: none.
+// Returns, by operand of an unscheduled block, the position of the reduction loop along which alone it reads neighbours; -1 if
+// there is none.
 std::vector<int> LoopsAlongRows(const Program& program, Id block);
 
 // Draws the layout of the tile that `copy` writes to shared memory. The tile lies there in panels of columns. With one
@@ -52,11 +54,12 @@ std::vector<int> LoopsAlongRows(const Program& program, Id block);
 // column of different rows use different banks. `slice` is the loop along a row.
 void LayOutTile(Schedule& s, Block copy, Loop slice);
 
-// Lets a block that combines accumulators store what its elementwise consumers compute, in their place.
+// Lets a block that combines accumulators store what its elementwise consumers compute, in their place. Stops at the first
+// consumer that is not the only one, or cannot be inlined.
 void FoldConsumers(Schedule& s, Block combine);
 
-// Cuts a reduction into up to `most` chunks with partial results of their own, which another block combines. The
-// loop of the chunks comes first.
+// Cuts the longest reduction loop into up to `most` chunks with partial results of their own, which another block combines.
+// Samples their number. The loop of the chunks comes first.
 void SplitReduction(Schedule& s, Block block, int64_t most);
 
 }  // namespace kiln

@@ -25,14 +25,14 @@ constexpr int64_t kMostKept = 64;            // elements of a row in the registe
 constexpr int64_t kMostRows = 16;            // of a block of threads
 constexpr int64_t kMostElements = 16 << 10;  // of these rows, in registers
 
-// Elements that a thread moves at once: up to 16 bytes, if they divide the row.
+// Returns how many elements a thread moves at once: up to 16 bytes, if they divide the row; at least 1.
 int64_t VectorOf(const Program& p, Id block, int64_t columns) {
   int64_t vector = 16 / SizeOf(p.buffers[WrittenBuffers(p, block)[0]].dtype);
   while (vector > 1 && columns % vector != 0) vector /= 2;
   return std::max<int64_t>(1, vector);
 }
 
-// The numbers of threads among which a row of so many vectors may be kept.
+// Returns the numbers of threads, up to `limit`, among which a row of so many vectors may be kept.
 std::vector<int64_t> ThreadsThatKeep(int64_t vectors, int64_t vector, int64_t limit) {
   std::vector<int64_t> threads;
   for (int64_t n = 1; n <= std::min(limit, vectors); ++n)

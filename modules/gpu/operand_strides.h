@@ -18,7 +18,7 @@ struct OperandStrides {
   int64_t bytes = 4;  // of an element
 };
 
-// One for each buffer that the block reads, in the order of ReadBuffers.
+// Returns an entry for each buffer that the block reads, in the order of ReadBuffers.
 std::vector<OperandStrides> StridesOfOperands(const Program& program, Id block);
 
 }  // namespace kiln

@@ -9,8 +9,8 @@
 // It comes before tile-for-threads, which makes the padded copies where it loads operands, and crops the result where it
 // stores sums.
 //
-// Applies to: unscheduled contractions whose reads are at iters, if padding an extent by at most 12.5% gives it at least
-// twice as many divisors. Structure: pad = no | yes
+// Applies to: unscheduled contractions whose reads are at iters, if an extent has fewer than six divisors, and padding it by at
+// most 12.5% gives it at least twice as many. Structure: pad = no | yes
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -35,7 +35,8 @@ int64_t DivisorsOf(int64_t n) {
   return divisors;
 }
 
-// The least padded extent that gains many divisors: at least half as many as any other has. The extent if there is none.
+// Returns the least padded extent with at least twice as many divisors as the extent, and half as many as any other candidate.
+// Returns the extent itself if there is none, or if it is not to be padded.
 int64_t Padded(int64_t extent) {
   const int64_t own = DivisorsOf(extent), last = extent + extent / kWaste;
   if (own >= kFew || extent > kLargest) return extent;

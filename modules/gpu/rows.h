@@ -1,5 +1,5 @@
-// Finds rows that are reduced and then read again: a block that stores rows, with the blocks that make what
-// it needs of its own row.
+// Finds the blocks that compute rows together, such as a softmax: one block stores the rows, and reductions along the row come
+// before it. All other blocks that it needs for a row belong to them if nothing else reads their results.
 //
 //   for i: for k: S[i] sum= X[i, k]
 //   for i: q[i] = sqrt(S[i])
@@ -28,8 +28,8 @@ struct RowNest {
   std::vector<Id> shared_rows;     // buffers that no member writes, and of which several members read rows
 };
 
-// kFailedPrecondition, with the reason, if the block does not store rows that reductions of these rows lead
-// to, or if one of these is scheduled or has other readers.
+// Returns the rows that the block stores. kFailedPrecondition, with the reason, if no reductions of these rows lead to the
+// block, if it is scheduled, or if it belongs to the rows of a later block.
 absl::StatusOr<RowNest> FindRowNest(const Program& program, Id block);
 
 }  // namespace kiln

@@ -17,7 +17,7 @@ constexpr int64_t kOtherBytes = 2048;  // of shared memory: alignment, sums that
 constexpr int64_t kRegisterBytes = 4;
 constexpr int64_t kOwn = 16;  // registers of a thread for addresses, counters and what is computed
 
-// The registers that a value takes.
+// Returns the registers that a value takes.
 int64_t WordsOf(int64_t bytes) { return std::max<int64_t>(1, bytes / kRegisterBytes); }
 
 // Draws tiles, innermost loop first. Keeps what is left of each resource.
@@ -82,8 +82,8 @@ class Sampler {
   }
 
  private:
-  // Sums may take half of the registers of a thread. The elements of operands that an iteration multiplies share the
-  // other half, less what all code needs.
+  // Divides the registers of a thread. Sums may take half of them. The elements of operands that an iteration multiplies share
+  // the other half, less what all code needs.
   void DivideRegisters(Block block, Value threads) {
     const Program& p = s_.program();
     const Gpu& gpu = *s_.target().gpu;
@@ -105,7 +105,7 @@ class Sampler {
   Factor Least(const std::vector<Factor>& numbers) {
     return numbers.size() > 1 ? Factor(s_.Minimum(numbers)) : numbers[0];
   }
-  // A quotient, without a step where the result is known.
+  // Returns a quotient. Records no step where the result is known.
   Factor Quotient(Factor number, Factor by) {
     const Operand a = number.operand, b = by.operand;
     if (b.kind != Operand::Kind::kInt) return s_.Divide(number, by);
@@ -127,7 +127,8 @@ Loop FuseAll(Schedule& s, const std::vector<Loop>& loops) {
   return loops.size() > 1 ? s.Fuse(loops) : loops.empty() ? Loop{} : loops[0];
 }
 
-// For each spatial iter of a block, in order: the position of its loop. An unscheduled iter has one loop.
+// Returns, for each spatial iter of a block in order, the position of its loop in LoopsAround(block). An iter without a loop
+// gets the number of these loops. An unscheduled iter has at most one loop.
 std::vector<size_t> SpatialLoops(const Program& p, Id block) {
   const std::vector<Id> around = LoopsAround(p, block);
   const Bindings bindings = ResolveBindings(p, block);

@@ -3,8 +3,8 @@
 //
 //   B[i] = f(i);  for o: for t: C[..] = B[4*o + t]      ->      inline, where it is, or below o
 //
-// Applies to: plain stores in a nest of their own that have consumers and are outside the prepare phase.
-// Visits the last block first.
+// Applies to: blocks in a nest of their own that initialize what they write, write no result of the program, have consumers and
+// are outside the prepare phase. Visits the last block first.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"

@@ -1,4 +1,5 @@
-// Cuda: the default space of GPUs. It inlines cheap blocks, then binds what is left to blocks and threads.
+// Cuda: the default space of GPUs. It inlines cheap blocks, tiles rows, reductions and contractions for threads, then binds the
+// other nests to blocks and threads.
 #include "modules/default_modules.h"
 
 namespace kiln {

@@ -8,7 +8,7 @@
 //     for i2, j2, i3, j3: D[..] = max(C[..], 0)
 //
 // tile_for_reuse.h offers this if a tiled block has one consumer that is not a reduction. The choice is
-// epilogue = apart | one per level of the option `epilogue`: 1 is below i0, j0; 2 is below i1, j1.
+// epilogue = none | one per level of the option `epilogue`: 1 is below i0, j0; 2 is below i1, j1.
 #pragma once
 
 #include "modules/tiling/tiles.h"

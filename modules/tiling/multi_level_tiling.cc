@@ -13,7 +13,7 @@
 //                           prepack_constants.h) | all packed, and tiles walk down the rows of each panel of
 //                           columns (Goto's order)
 //             vector-axis = no | vectorize another dimension of the result (vectorize_other_axis.h)
-//             epilogue    = apart | the consumer below a level of the option `epilogue` (fuse_epilogue.h)
+//             epilogue    = none | the consumer below a level of the option `epilogue` (fuse_epilogue.h)
 #include "lang/analysis/access.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/tiling/tile_for_reuse.h"

@@ -9,7 +9,7 @@
 // innermost of the result, is longer than a vector and not a multiple of one. A reduction loop longer than 64
 // has no divisor from 4 to 64. Padding may enlarge an extent by at most waste-percent. Other spatial loops
 // need no padding, since their tiles may be imperfect.
-// Structure:  pad = none | the vectorized loop to a multiple of two vectors (of one, if two waste too much),
+// Structure:  pad = no | yes: the vectorized loop to a multiple of two vectors (of one, if two waste too much),
 //             and reduction loops to multiples of 8
 #include <algorithm>
 
@@ -31,7 +31,7 @@ bool DividesBadly(int64_t extent, const CostTable& costs) {
   return true;
 }
 
-// For each iter the number whose multiple its extent is padded to; 1 means no padding.
+// Returns, for each iter, the number whose multiple its extent is padded to; 1 means no padding.
 std::vector<int64_t> MultiplesOf(const Program& p, Id block, const Target& target, int64_t waste_percent) {
   const int64_t lanes = target.vector_bytes / SizeOf(p.buffers[WrittenBuffers(p, block)[0]].dtype);
   const bool pairs = target.policies.Has(Policy::kPaddedPairs);

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// The position of a loop in the order of all tile loops, outermost first.
+// Returns the position of a loop in the order of all tile loops, outermost first; the number of these loops if it is none.
 int Turn(const Tiles& tiles, Loop loop) {
   int turn = 0;
   for (const std::vector<Loop>& level : tiles.levels) {

@@ -25,7 +25,7 @@ absl::Status CheckEpilogueLevels(const MultiLevelTilingOptions& options) {
   return absl::OkStatus();
 }
 
-// The operands of the block. A read of the initial value comes last and is left out.
+// Returns the operands of the block. A read of the initial value comes last and is left out.
 std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const IntrinsicFamily* unit, bool groups) {
   std::vector<Id> buffers = ReadBuffers(p, block);
   if (ReadsInitially(p, block, buffers.back())) buffers.pop_back();
@@ -48,8 +48,9 @@ struct ReadReuse {
   bool columns_first = false;
 };
 
-// The alternatives: pack none, one alternative for each packable operand, all of them, and all in Goto's
-// order.
+// Returns the alternatives: pack none, one alternative for each packable operand, all of them, and all in Goto's order. The
+// last two exist only with several packable operands. If the unit reads several k of B at once, leaves out those that do not
+// pack B.
 std::vector<ReadReuse> WaysOfReading(const Program& p, Id block, const std::vector<TiledOperand>& operands,
                                      const IntrinsicFamily* unit) {
   const std::vector<bool> none(operands.size());

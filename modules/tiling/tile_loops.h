@@ -20,7 +20,7 @@ Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options
 // Unrolls the last `count` loops except the very last one, which is vectorized later.
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count);
 
-// The values that the option `structure` accepts.
+// Returns the values that the option `structure` accepts.
 Allowed LevelsOfTiles();
 
 }  // namespace kiln

@@ -12,8 +12,8 @@ namespace kiln {
 struct Tiles {
   // The loops of each level of the structure in their order, outermost level first.
   std::vector<std::vector<Loop>> levels;
-  // The last loop before the first reduction level, the last of that level, the last before the last
-  // reduction level.
+  // The innermost loop outside of the first reduction level; the innermost one of that level; the innermost one outside of the
+  // last reduction level. Inert if there is none.
   Loop last_before_reduction = {}, first_reduction = {}, last_before_inner = {};
   // The loops between the first and the last reduction level, outermost first.
   std::vector<Loop> between;

@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-// The loop that moves along dimension `dim` of the result in steps and fills vectors.
+// Returns the loop that moves along dimension `dim` of the result in steps and fills vectors; nullopt if there is none.
 std::optional<VectorAxis> FindSteps(const Program& p, const Bindings& bindings, size_t dim, int64_t lanes) {
   const std::vector<Id> around = LoopsAround(p, bindings.block);
   const IndexSum index = ResultIndices(p, bindings.block)[dim];

@@ -25,16 +25,16 @@ extern const Check kParallelCheck, kVectorizedCheck, kRegistersCheck, kRegisterT
     kStackCheck, kMemoryCheck, kDepthCheck;
 extern const Check kGpuThreadsCheck, kGpuLaunchCheck, kGpuSharedCheck, kGpuRegistersCheck, kGpuVectorsCheck;
 
-// Text for messages: `loop i`, `block "matmul"`, `buffer C`.
+// Return texts for messages: `loop i`, `block "matmul"`, `buffer C`.
 std::string LoopText(const LoopNestSummary& nests, int32_t loop);
 std::string BlockText(const LoopNestSummary& nests, const NestBlock& block);
 std::string BufferText(const LoopNestSummary& nests, Id buffer);
 
-// Returns why the iterations of a loop depend on each other, or nullopt: a block below the loop writes
-// memory that the iterations share, or reduces over the loop (only considered if `reductions` is true).
+// Returns why the iterations of a loop depend on each other, or nullopt if they do not. They do if a block below the loop reads
+// or repeats what other iterations write, writes memory that they share, or, if `reductions` is true, reduces over the loop.
 std::optional<std::string> Dependence(const LoopNestSummary& nests, int32_t loop, bool reductions);
 
-// Returns the size in bytes of a temporary buffer after compaction.
+// Returns the size in bytes of a temporary buffer after compaction; 0 for other buffers.
 int64_t TemporaryBytes(const LoopNestSummary& nests, Id buffer);
 
 // Returns the bytes of shared memory that a block of a kernel needs. Of buffers in one place the largest counts.

@@ -17,8 +17,8 @@ constexpr int64_t kAlign = 16, kWarp = 32, kSlotBytes = 8;
 
 int64_t RoundUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
-// The bytes in which the threads of a reduction exchange partial results, one of each warp, or of each thread
-// where shuffles cannot combine them; of vectors, one for each lane.
+// Returns the bytes in which the threads of a reduction exchange partial results: one slot for each warp, or for each thread
+// where shuffles cannot combine them; of vectors, one slot for each lane. 0 if shuffles combine all.
 int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, const Threads& threads) {
   int64_t across = 1, of_vectors = 1;
   bool along_x = false;

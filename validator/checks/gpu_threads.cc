@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// The threads that produce rings, beside those of the axes.
+// Returns how many threads produce rings, beside those of the axes; 0 if there are no producers.
 int64_t Producers(const LoopNestSummary& nests, Id nest, Owner collective) {
   const Program& p = nests.program();
   for (const NestLoop& loop : nests.loops()) {

@@ -17,7 +17,8 @@ int64_t Registers(int64_t lanes, int64_t bytes, const Target& target) {
   return std::max<int64_t>(1, (lanes * bytes + target.vector_bytes - 1) / target.vector_bytes);
 }
 
-// What a thread of a GPU holds has other limits, and memory with gaps that is no register.
+// Refuses a block that needs more vector registers than the target has, for its buffers in registers and its operands. Accepts
+// all programs for GPUs, whose threads have other limits.
 std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
   if (target.gpu != nullptr) return std::nullopt;
   for (const NestBlock& block : nests.blocks()) {

@@ -17,8 +17,8 @@ int64_t Stores(const LoopNestSummary& nests, const NestAccess& result, int vecto
   return std::max<int64_t>(1, (bytes + target.vector_bytes - 1) / target.vector_bytes);
 }
 
-// Limits the instructions of unrolled code. The limit is max_unrolled, or the instructions of the bodies
-// without unrolling if these are more. Blocks come in program order, so blocks below one loop are neighbours.
+// Refuses unrolled code of too many instructions. The limit is max_unrolled, or the instructions of the bodies without
+// unrolling if these are more. Blocks come in program order, so blocks below one loop are neighbours.
 std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
   int32_t top = -1;
   int64_t written = 0, once = 0;  // instructions below `top`: unrolled, and with each block counted once

@@ -14,7 +14,7 @@ class ByteOwners {
  public:
   explicit ByteOwners(int64_t bytes) { ranges_[0] = {bytes, kNone}; }
 
-  // The bytes from `begin` to before `end` hold the buffer `owner` from now on.
+  // Records that the bytes from `begin` to before `end` hold the buffer `owner` from now on.
   void Set(int64_t begin, int64_t end, Id owner) {
     Cut(begin);
     Cut(end);
@@ -31,7 +31,7 @@ class ByteOwners {
   }
 
  private:
-  // Lets a range begin at this byte, if it is in the arena.
+  // Lets a range begin at this byte, if it is in the area.
   void Cut(int64_t at) {
     const auto range = std::prev(ranges_.upper_bound(at));
     auto& [end, owner] = range->second;

@@ -53,7 +53,7 @@ class Replay {
   }
   std::string Name(Id buffer) const { return std::string(p_.Text(p_.buffers[buffer].name)); }
 
-  // Each block is in one call, but for blocks whose results nothing needs.
+  // Checks that each block is in one call, except blocks whose results nothing needs and those that views replace.
   absl::Status AssignBlocks() {
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
       for (const Id block : plan_.calls[c].blocks) {
@@ -92,7 +92,7 @@ class Replay {
     return FindExchanges(blocks);
   }
 
-  // Each foreign call is in the plan once. Its code takes what it reads, then what it writes.
+  // Checks that each foreign call is in the plan once, and takes what it reads, then what it writes.
   absl::Status AssignForeign() const {
     std::vector<int> call_of(foreign_.size(), -1);
     for (size_t c = 0; c < plan_.calls.size(); ++c) {
@@ -148,8 +148,8 @@ class Replay {
     return CheckOrderOfBlocks(blocks, writers);
   }
 
-  // In the model, a reader in another call comes after all blocks that write the buffer: a call sees no version
-  // in between.
+  // Checks that, in the model, a reader in another call comes after all blocks that write the buffer: a call sees no version in
+  // between.
   absl::Status CheckOrderOfBlocks(const std::vector<Id>& blocks, const std::vector<std::set<int>>& writers) {
     std::set<Id> read;
     for (const Id block : blocks) {
@@ -194,7 +194,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // A constant that is part of the code of its task.
+  // True for a constant that is part of the code of its task.
   bool HasBytes(Id buffer) const { return p_.buffers[buffer].data != kNone; }
 
   // True if the prepare phase computes the buffer.
@@ -214,8 +214,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Whether a buffer may lie in an area: the arena is for what runs write, weights and scratch for what the prepare
-  // phase writes.
+  // True if a buffer may lie in an area: the arena is for what runs write, weights and scratch for what the prepare phase
+  // writes.
   bool Suits(Id buffer, Area area) const {
     const Role role = p_.buffers[buffer].role;
     switch (area) {
@@ -230,7 +230,7 @@ class Replay {
     }
   }
 
-  // Buffers have places of their size and kind, and parts of the weights do not overlap.
+  // Checks that buffers have places of their size and kind, and that parts of the weights do not overlap.
   absl::Status CheckAreas() {
     std::vector<std::pair<Location, std::string>> weights;
     for (Id b = 0; b < static_cast<Id>(p_.buffers.size()); ++b) {
@@ -274,7 +274,7 @@ class Replay {
     return false;
   }
 
-  // The memory that a call has for itself.
+  // Checks the memory that a call has for itself. Adds to `weights` what no earlier call prepares.
   absl::Status CheckOwnAreas(int c, std::vector<std::pair<Location, std::string>>* weights) const {
     const ModelCall& call = plan_.calls[c];
     for (const Location& at : call.prepared) {
@@ -292,7 +292,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // The area in which a call may write.
+  // Returns the area in which a call may write.
   static Area WorkArea(const ModelCall& call) { return call.prepares ? Area::kScratch : Area::kArena; }
   ByteOwners& OwnersOf(Area area) { return area == Area::kArena ? arena_ : scratch_; }
   const ByteOwners& OwnersOf(Area area) const { return area == Area::kArena ? arena_ : scratch_; }
@@ -307,7 +307,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // The call's own list of buffers against what its blocks exchange.
+  // Checks the call's own list of buffers against what its blocks exchange.
   absl::Status CheckBuffers(int c) const {
     const ModelCall& call = plan_.calls[c];
     const Exchange& exchange = exchanges_[c];
@@ -347,7 +347,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // The buffer has a place, and all of its bytes are in it.
+  // Checks that the buffer has a place, and that all of its bytes are in it.
   absl::Status CheckIsThere(Id b, const std::string& what) const {
     const Location& at = plan_.buffers[b];
     const bool is_parameter = p_.buffers[b].role != Role::kTemporary;

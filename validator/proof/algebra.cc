@@ -136,7 +136,8 @@ class Solver {
     return value.has_value() ? std::optional<IndexSum>(*value * split.scale) : std::nullopt;
   }
 
-  // Solves an equation for its unknown digits, if they are the digits of a number in a mixed radix.
+  // Solves an equation for its unknown digits, and adds them to known_. Returns false if they are not the digits of a number in
+  // a mixed radix.
   bool Settle(const Equation& equation) {
     IndexSum rest = equation.wanted;
     rest.offset -= equation.made.offset;
@@ -192,7 +193,8 @@ class Solver {
   std::vector<std::optional<IndexSum>> whole_;
 };
 
-// The variables that define a number in a mixed radix, as digits of it. Empty if it has no such definition.
+// Returns the variables that define a number in a mixed radix, as digits of it. `count` receives the number's values. Returns
+// nothing if it has no such definition.
 std::map<int, IndexSum> DigitsOf(const Points& points, size_t number, int64_t& count) {
   if (!points.variables[number].value.has_value()) return {};
   IndexSum sum = Simplify(*points.variables[number].value, points);
@@ -212,7 +214,8 @@ std::map<int, IndexSum> DigitsOf(const Points& points, size_t number, int64_t& c
   return digits;
 }
 
-// Makes the digits of a number its digits everywhere. Returns false if some sum cannot say that.
+// Makes the digits of a number its digits everywhere. Returns false if it has none, or if some sum cannot say that; the
+// relation is then changed in part.
 bool ReplaceByDigits(Relation& relation, size_t number) {
   Points& points = relation.points;
   int64_t count = 1;

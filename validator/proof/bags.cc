@@ -160,8 +160,8 @@ Finding Comparison::IsNeutral(Points& points, const Value& value, const Expr& id
   return Cases(points, [&](Points& part) { return LookAt(decider_, part, value); }, neutral);
 }
 
-// Replaces a part that combines partial results by the instances that compute them, repeatedly. Returns the
-// reason if that is not possible.
+// Replaces a part that combines partial results by the instances that compute them, repeatedly. Returns the reason if that is
+// not possible, otherwise nullopt.
 std::optional<std::string> Comparison::Flatten(Part& part, Id origin) {
   for (;;) {
     const int results = BlockOf(part.value).values.count;

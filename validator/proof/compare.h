@@ -1,4 +1,4 @@
-// Whether two values are equal at every point. A part of validator/proof/proof.h.
+// Decides whether two values are equal at every point. A part of validator/proof/proof.h.
 //
 // The comparison expands both values until they are the same operation on the same operands. It decides each
 // guard, or splits the points by it. Elements of a buffer that both programs have are equal where their

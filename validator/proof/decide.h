@@ -22,8 +22,8 @@ class Decider final : public Prover {
   Reply Covers(const Relation& f, const std::vector<Relation>& g) override;
   Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) override;
 
-  // Whether 0 <= value < extent holds at all points or at none. If there are no points, either answer may
-  // come.
+  // Decides whether 0 <= value < extent holds at all points or at none; kUnknown if neither is proven. If there are no points,
+  // either answer may come.
   Truth Holds(const Points& points, const IndexSum& value, int64_t extent);
   bool Equal(const Points& points, const IndexSum& a,
              const IndexSum& b);  // true if proven equal at all points
@@ -37,7 +37,7 @@ class Decider final : public Prover {
   absl::Time deadline_;
 };
 
-// The points with 0 <= value < extent, and the points without, as one or two disjoint parts.
+// With returns the points with 0 <= value < extent, Without the other points as at most two disjoint parts.
 Points With(const Points& points, const IndexSum& value, int64_t extent);
 std::vector<Points> Without(const Points& points, const IndexSum& value, int64_t extent);
 

@@ -10,7 +10,7 @@ namespace {
 
 using Tuple = absl::InlinedVector<int64_t, 8>;
 
-// Visits every point in order. Tests each condition as soon as its variables are known.
+// Visits every point in lexicographic order. Tests each condition as soon as its variables are known.
 class Visitor {
  public:
   Visitor(const Points& points, int64_t& budget, absl::FunctionRef<bool(const int64_t*)> visit)
@@ -23,7 +23,7 @@ class Visitor {
     }
   }
 
-  // Visits the points. Returns false if the budget is spent.
+  // Visits the points until `visit` returns false. Returns false if the budget is spent.
   bool Run() {
     if (!Holds(0)) return true;
     stopped_ = false;

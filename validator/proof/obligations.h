@@ -23,7 +23,7 @@ class Obligations {
   // shared buffers; for the original it is `model` itself.
   Obligations(Decider& decider, Comparison& comparison, const Model& model, const Model& reference);
 
-  // Returns the first obligation that does not hold.
+  // Returns the first obligation that does not hold; kYes if all hold.
   Finding Check();
 
  private:

@@ -284,7 +284,8 @@ bool Obligations::IsPrivate(Id buffer, Id loop) const {
                      [&](const Read& r) { return r.buffer != buffer || below(r.block); });
 }
 
-// Checks that for each loop whose iterations may run at once, a single iteration computes an element.
+// Checks that for each loop whose iterations may run at once, a single iteration computes an element. Excepts loops whose
+// iterations have private copies, and loops that combine partial results.
 Finding Obligations::Parallel(Id buffer, const Unit& unit) {
   std::vector<Writer> writers = unit.writers;
   writers.insert(writers.end(), unit.starters.begin(), unit.starters.end());

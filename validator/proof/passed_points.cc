@@ -29,7 +29,8 @@ PipelineStage PassedPoints::StageOf(Id loop, Id child) const {
   return p_.Stages(p_.loop(loop))[position];
 }
 
-// The position in a step of the last child that copies asynchronously; the step's group is committed after it.
+// Returns the position in a step of the last child that copies asynchronously; kNoOrder if there is none. The step's group is
+// committed after it.
 int32_t PassedPoints::LastCopy(Id loop) const {
   int32_t last = kNoOrder;
   for (Id child = p_.nodes[loop].first; child != kNone; child = p_.nodes[child].next) {

@@ -30,10 +30,11 @@ class PassedPoints {
  public:
   PassedPoints(const Program& program, const SyncPlan& plan) : p_(program), plan_(plan) {}
 
-  // `copies_in`: the loop of the asynchronous ring that `from` writes; kNone: it does not.
+  // Returns the points that threads pass after `from` and before `to`. `copies_in`: the loop of the asynchronous ring that
+  // `from` writes; kNone: it does not.
   std::vector<Passing> Between(Id from, Id to, const Follows& follows, Id copies_in) const;
 
-  // The child of `node` that is `below` or an ancestor of it.
+  // Returns the child of `node` that is `below` or an ancestor of it.
   Id ChildTowards(Id node, Id below) const;
   // True if the children of a loop run by steps.
   bool IsPipelined(Id node) const;

@@ -33,7 +33,7 @@ struct Points {
   std::vector<Variable> variables;
   std::vector<Condition> conditions;
 
-  // The extent of a variable, so that Points can be passed as ExtentOf.
+  // Returns the extent of a variable, so that Points can be passed as ExtentOf.
   int64_t operator()(Source source) const { return variables[source.id].extent; }
   // Adds a variable and returns it as a sum.
   IndexSum Add(int64_t extent);

@@ -53,7 +53,7 @@ Points BoxOf(const Program& program, Id block);
 // fails.
 std::optional<std::vector<IndexSum>> IndicesAt(const Program& program, Id block, Range marks, Points& points,
                                                const std::vector<IndexSum>& iters);
-// Returns the conditions that the marks of a block imply: each lies in its extent.
+// Returns the conditions that the marks of a block imply: each lies in its extent. Returns nullopt if Replace fails.
 std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id block, Range marks,
                                                    Points& points, const std::vector<IndexSum>& iters);
 

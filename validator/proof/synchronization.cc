@@ -131,7 +131,7 @@ class OrderOfThreads {
     return before ? NoRace(a, b, {}, {}) : Finding();
   }
 
-  // The loops around both uses whose iterations a thread runs in turn.
+  // Returns the loops around both uses whose iterations a thread runs one after the other.
   std::vector<Id> CommonLoops(const SharedUse& a, const SharedUse& b) const {
     std::vector<Id> common;
     const std::vector<Id>& loops = spaces_.of(a.block).loops;
@@ -228,7 +228,7 @@ class OrderOfThreads {
     return axes;
   }
 
-  // Shows that threads which do not wait for each other use different elements.
+  // True if proven: threads which do not wait for each other use different elements.
   bool Apart(const SharedUse& a, const SharedUse& b, const std::vector<Id>& loops, const Way& way,
              const std::vector<Passing>& passed, bool compact) {
     const std::optional<Relation> one = RelationOf(a, loops, compact), other = RelationOf(b, loops, compact);
@@ -266,7 +266,7 @@ class OrderOfThreads {
     return true;
   }
 
-  // Threads of different blocks never wait for each other.
+  // Shows that threads of different blocks use different elements: they never wait for each other.
   Finding InOtherBlocks(const SharedUse& a, const SharedUse& b) {
     if (a.block == b.block && a.writes && b.writes && !a.combines) return {};  // they store one value
     const std::optional<Relation> one = RelationOf(a, {}, false), other = RelationOf(b, {}, false);
@@ -318,7 +318,7 @@ class OrderOfThreads {
     return true;
   }
 
-  // True if the definition of a variable has one that `wanted` is true for.
+  // True if `wanted` is true for the variable, or for one that its definition depends on.
   static bool DependsOn(const Points& points, size_t variable, absl::FunctionRef<bool(size_t)> wanted) {
     const std::optional<IndexSum>& value = points.variables[variable].value;
     return wanted(variable) ||
@@ -327,8 +327,8 @@ class OrderOfThreads {
             }));
   }
 
-  // Finds what the loops around all uses of a buffer add to its indices; none if memory holds all elements. False: it
-  // is not known.
+  // Finds what the loops around all uses of a buffer add to its indices, for bases_ and base_loops_. These are empty if memory
+  // holds all elements. Returns false if it is not known.
   bool FindBases(Id buffer) {
     bases_.clear();
     base_loops_.clear();

@@ -15,7 +15,8 @@
 // handed over by their own barriers, and are not looked at. Threads of different blocks never wait for each
 // other, so their elements must differ.
 //
-// A child of the root is a kernel, with which all memory ends that is not the grid's: only one kernel may use a buffer there.
+// A child of the root is a kernel. All memory except the grid's ends with its kernel, so only one kernel may use a buffer
+// there.
 //
 // The proof uses the program and the plan, and not the analysis that made the plan.
 #pragma once
@@ -25,7 +26,7 @@
 
 namespace kiln::proof {
 
-// kYes, or kUnknown with the two blocks and the buffer.
+// Returns kYes, or kUnknown with the two blocks and the buffer.
 Finding CheckSynchronization(Decider& decider, const Spaces& spaces, const SyncPlan& plan);
 
 }  // namespace kiln::proof

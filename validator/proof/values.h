@@ -48,7 +48,7 @@ Look Follow(Decider& decider, Points& points, const Look& element);
 std::optional<std::vector<IndexSum>> ItersOf(Decider& decider, Points& points, const Model& model,
                                              const Writer& writer, const std::vector<IndexSum>& index,
                                              std::vector<Condition>* open = nullptr);
-// Returns the conditions under which a block has an instance with these iters.
+// Returns the conditions under which a block has an instance with these iters; nullopt if they cannot be expressed.
 std::optional<std::vector<Condition>> Exists(Points& points, const Model& model, Id block,
                                              const std::vector<IndexSum>& iters);
 

@@ -68,7 +68,7 @@ class Versions {
   Versions(Decider& decider, const Program& program)
       : decider_(decider), p_(program), spaces_(program), uses_(UsesOf(spaces_)) {}
 
-  // For the original: returns the version of each writer, for each buffer that has several versions.
+  // Returns, for the original, the version of each writer, for each buffer that has several versions.
   std::map<Id, std::map<Id, int>> Find() {
     std::map<Id, std::map<Id, int>> versions;
     for (Id buffer = 0; buffer < static_cast<Id>(uses_.size()); ++buffer) {

@@ -41,7 +41,7 @@ class GpuBundle {
   absl::Status status_;
 };
 
-// Adds the elements to the kernel, whose outputs must have them.
+// Adds the elements to the fields of the kernel: the runner then checks that its outputs have these values.
 void WantElements(const ChosenElements& chosen, const Program& original, KernelObject* kernel);
 
 }  // namespace kiln

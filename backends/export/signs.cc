@@ -115,7 +115,7 @@ class Finder {
     for (const Id operand : operands) Visit(operand);
   }
 
-  // The operands from which an expression selects its value.
+  // Returns the operands from which a kSelect or kWithin selects its value; empty for other operations.
   static absl::Span<const Id> Sides(const Expr& e) {
     if (e.op != Op::kWithin && e.op != Op::kSelect) return {};
     return e.Operands().subspan(e.op == Op::kSelect ? 1 : 0);

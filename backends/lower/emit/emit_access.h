@@ -29,7 +29,7 @@ class MemoryEmitter {
   // value on which no operation traps.
   Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
   void Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how = {});
-  // What is known to divide the address of a vector at `at`, in bytes; nothing: an element.
+  // Returns the alignment in bytes that the index proves for a vector at `at`; nullopt if alignments are not stated.
   llvm::MaybeAlign AlignmentOf(Id buffer, const IndexValue& at);
   // Emits the delayed stores with this number.
   void Flush(int number) { delayed_.Flush(number); }

@@ -211,7 +211,7 @@ mlir::Value InstanceEmitter::EmitWithin(Id id, Value mask) {
   return branch.getResult(0);
 }
 
-// The value where all uniform tests hold, with those of `lanes` left.
+// Emits the value of a kWithin where all uniform tests hold. Lanes that fail the test `lanes` get its other value.
 mlir::Value InstanceEmitter::EmitInside(Id within, Value mask, Value lanes) {
   const auto [marks, inner, otherwise] = p_.exprs[within].AsWithin();
   if (!lanes) return EmitExpr(inner, mask);

@@ -59,7 +59,7 @@ class Parser : private ExprReader {
     tokens_ = std::move(joined);
   }
 
-  // The name without its quotes.
+  // Returns the name without its quotes, if it has them.
   static std::string Plain(absl::string_view name) {
     if (!absl::ConsumePrefix(&name, "\"") || !absl::ConsumeSuffix(&name, "\"")) return std::string(name);
     std::string plain;

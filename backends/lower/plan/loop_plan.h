@@ -98,9 +98,8 @@ struct Store {
 // An instance of a block, for each lane.
 struct Leaf {
   Id block = kNone;
-  std::vector<int> asks = {};  // guards that are tested for each instance
-  std::optional<bool> starts =
-      {};               // of a reduction without initialization: true: stores here; false: combines
+  std::vector<int> asks = {};       // guards that are tested for each instance
+  std::optional<bool> starts = {};  // of an uninitialized reduction: true if it stores, false if it combines
   bool across = false;  // GPU: combines the values of all threads on the axes of its reduction loops
   bool fast = false;    // functions may be less accurate
   std::vector<Store> stores = {};  // by result; empty: all plain

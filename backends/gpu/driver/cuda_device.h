@@ -55,7 +55,7 @@ class CudaDevice {
   // `cubin` must live until Unload.
   void* Load(const std::string& cubin);
   void Unload(void* library);
-  // A kernel that may use so much dynamic shared memory.
+  // Returns a kernel of the library, and allows it `shared` bytes of dynamic shared memory. Null if there is none.
   void* Kernel(void* library, const std::string& name, int64_t shared);
   int BlocksPerSm(void* kernel, int64_t threads, int64_t shared);
   void Launch(void* kernel, const CudaGrid& grid, std::vector<uint64_t> arguments);
@@ -82,7 +82,7 @@ class CudaDevice {
  private:
   struct Functions;
   std::string FillMachine();
-  // True if the call succeeded.
+  // Keeps the failure of a call if it is the first. Returns whether this call and all before it succeeded.
   bool Keep(const char* call, int status);
 
   const Functions* functions_ = nullptr;

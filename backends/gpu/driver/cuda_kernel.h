@@ -52,7 +52,8 @@ class CudaKernel {
   GpuFailure failure_;
 };
 
-// The failure of the GPU, if it has one. `step` begins the message.
+// Returns the failure of the GPU, if it has one: kOutOfMemory, kCrashed if it is sticky, else kLoadFailed. `step` begins
+// the message.
 GpuFailure FailureOf(const CudaDevice& gpu, const std::string& step);
 
 }  // namespace kiln

@@ -73,8 +73,8 @@ class Lanes {
   Value Any(Value condition);
   // True if some lane of integers has one of these bits.
   Value AnySet(Value x, int32_t bits);
-  // A condition that is not exact per lane, but is false everywhere if no lane of x is above `most`
-  // (unsigned).
+  // Returns a condition that is true in some lane if and only if some lane of x is above `most` (unsigned). It may
+  // have fewer lanes than x.
   Value Above(Value x, int32_t most);
 
   // Emits a branch on `condition`, which is expected to be false, and returns the value of the taken side.

@@ -299,7 +299,7 @@ Value SineOrLibm(Op op, Functions& lanes, int quadrant) {
       [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
 }
 
-// The constant that x is a splat of; null if it is none.
+// Returns the constant that x is, or is a splat of; null if it is none.
 mlir::FloatAttr SplatOf(Value x) {
   auto constant = x.getDefiningOp<arith::ConstantOp>();
   if (!constant) return {};
@@ -308,7 +308,7 @@ mlir::FloatAttr SplatOf(Value x) {
                : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
 }
 
-// Emits x^y as vector code or calls of libm; null if there is no code for this type.
+// Emits x^y as vector code or calls of libm. Returns null for a scalar whose exponent is not 2 or 3.
 Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);
@@ -328,7 +328,8 @@ Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   return IsFast(op) ? lanes.Exp(lanes.Mul(y, lanes.Log(x)), false, false) : anywhere();
 }
 
-// Emits x / y for a vector whose lanes have the same divisor; null if they differ.
+// Emits x / y for a vector whose lanes have the same divisor. Returns null if they may differ, if a constant divisor is
+// tiny or huge, and for scalars.
 Value QuotientByOne(arith::DivFOp op, Functions& lanes) {
   if (const auto constant = SplatOf(op.getRhs()); constant && mlir::isa<mlir::VectorType>(op.getType()))
     return lanes.Quotient(op.getLhs(), constant.getValueAsDouble());

@@ -56,7 +56,7 @@ class Shadow {
     bool write = false, copy = false;
   };
 
-  // Adds an access to bytes first .. first + count - 1. Returns a past access that races with it.
+  // Adds an access to bytes first .. first + count - 1. Returns a past access that races with it; nullopt if none does.
   std::optional<Past> Access(const Clocks& clocks, int64_t block, Use use, uint64_t first, int64_t count);
   // True if each of the bytes was written.
   bool IsWritten(uint64_t first, int64_t count) const;

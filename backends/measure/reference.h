@@ -64,7 +64,7 @@ class References {
   // Compares outputs with the interpreter. `file` has the outputs of `scheduled` (as in
   // RunRequest::write_reference_to), and `reference` is that of the original. Compares elements that are
   // chosen for `scheduled`, as many as can be evaluated within `seconds`. Takes milliseconds for a matmul.
-  // `partial`: an element of the file with the pattern of FillPoison is missing; others are chosen.
+  // `partial`: elements of the file with the pattern of FillPoison are missing; only others are chosen.
   Checked Check(const Program& original, const Program& scheduled, const Reference& reference,
                 const std::string& file, double seconds, bool partial = false) const;
 

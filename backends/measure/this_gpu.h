@@ -31,8 +31,9 @@ struct ThisGpu {
   bool Runs(const Gpu& gpu) const;
 };
 
-// Asks kiln-gpu-runner for the GPU of this machine. kNotFound if there is no driver, GPU or runner; kFailedPrecondition
-// if the driver fails. The message says why. An empty path looks for kiln-gpu-runner beside the executable.
+// Asks kiln-gpu-runner for the GPU of this machine. kNotFound if there is no driver or no GPU; kFailedPrecondition if the
+// driver fails, or if there is no runner. The message says why. An empty path looks for kiln-gpu-runner beside the
+// executable.
 absl::StatusOr<ThisGpu> FindThisGpu(const std::string& gpu_runner_path = "");
 
 }  // namespace kiln

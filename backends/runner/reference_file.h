@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-// The error message for a failed write to the file; errno gives the reason.
+// Returns the error message for a failed write to the file; errno gives the reason.
 std::string CannotWrite(const std::string& path);
 // The next two return an error message, or nothing. An empty path leaves `file` and `at` unchanged.
 std::string OpenToWrite(const std::string& path, int* file);

@@ -60,7 +60,8 @@ class Emulation {
   Emulation(const Emulation&) = delete;
   Emulation& operator=(const Emulation&) = delete;
 
-  // Returns "" or the first fault, such as `softmax_0, block 0, thread 3: reads 4 bytes out of bounds, at byte 64 of ...`.
+  // Returns "" or the first fault, such as
+  // `softmax_0, block 0, thread 3: reads 4 bytes out of bounds, at byte 64 of argument 1, which has 64`.
   const std::string& fault() const { return fault_; }
   const EmulationCounts& counts() const { return counts_; }
 

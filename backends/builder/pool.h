@@ -32,8 +32,8 @@ struct BuilderPoolOptions {
 
 class BuilderPool {
  public:
-  // Starts the builders and returns when all answer. Errors of FindBuilder; kFailedPrecondition if one cannot be started, or if a
-  // core does not exist.
+  // Starts the builders and returns when all answer. Errors of FindBuilder; kFailedPrecondition if one cannot be
+  // started, or if a core does not exist.
   static absl::StatusOr<std::unique_ptr<BuilderPool>> Start(const BuilderPoolOptions& options);
   ~BuilderPool();
   BuilderPool(const BuilderPool&) = delete;
@@ -49,7 +49,7 @@ class BuilderPool {
   // usual.
   void Interrupt();
 
-  // The process id of each builder; 0 for a builder that does not run now.
+  // Returns the process id of each builder; 0 for a builder that does not run now.
   std::vector<pid_t> builder_pids() const;
 
  private:

@@ -29,7 +29,7 @@ bool Flag(mlir::Operation* op, llvm::StringRef name) {
   return attribute && attribute.getValue();
 }
 
-// The operands of tm_tensor's `ins` (0) or `outs` (1).
+// Returns the operands of tm_tensor's `ins` (0) or `outs` (1); none if the operation does not say which they are.
 ValueList Segment(mlir::Operation* op, int which) {
   const auto sizes = op->getAttrOfType<mlir::DenseI32ArrayAttr>("operandSegmentSizes");
   if (!sizes || sizes.size() != 2) return {};
@@ -177,7 +177,7 @@ class Sorter {
   const TakesRight takes_right_;
 };
 
-// The comparator takes (a0, b0, a1, b1, ...): two elements of each operand.
+// Returns (a0, b0, a1, b1, ...), as the comparator takes them: two elements of each operand.
 ValueList Pairs(mlir::ValueRange a, mlir::ValueRange b) {
   ValueList pairs;
   for (size_t i = 0; i < a.size(); ++i) {

@@ -39,7 +39,7 @@ class BuilderPool {
   BuilderPool(const BuilderPool&) = delete;
   BuilderPool& operator=(const BuilderPool&) = delete;
 
-  // Requests start in the order of submission. The future never throws.
+  // Submits a request. Requests start in the order of submission. The future never throws.
   std::shared_future<BuildResult> Submit(BuildRequest request);
 
   // Runs all requests; results are in the order of requests.

@@ -55,7 +55,7 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
 // a keyword or main, or begins with a digit or "_", it gets the prefix "kiln_". An empty name becomes "kiln_program".
 std::string SafeIdentifier(absl::string_view name);
 
-// Like SafeIdentifier, for a function and its files: also avoids names of functions in libc and libm.
+// Does the same for a function and its files: names of functions in libc and libm get the prefix "kiln_" too.
 std::string SafeName(absl::string_view name);
 
 }  // namespace kiln

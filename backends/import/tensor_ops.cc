@@ -114,7 +114,7 @@ class TensorOpTranslator {
     return values_.SetView(op.getResult(), op.getSource(), index, op_);
   }
 
-  // within(i - offset in the source's box, i on its grid) ? source[(i - offset) / stride] : dest[i]
+  // Computes within(i - offset in the source's box, i on its grid) ? source[(i - offset) / stride] : dest[i].
   mlir::LogicalResult InsertSlice(mlir::tensor::InsertSliceOp op) {
     if (!IsStatic(op)) return values_.Refuse(op_, "an offset, size or stride that is computed", kStaticHint);
     const std::vector<int64_t> domain = ShapeOf(op.getResult());

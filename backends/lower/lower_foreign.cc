@@ -97,7 +97,7 @@ void TakePointers(mlir::func::FuncOp function) {
   function.setAllResultAttrs(llvm::ArrayRef<mlir::DictionaryAttr>(b.getDictionaryAttr({})));
 }
 
-// isnormal(x) = least normal number <= abs(x) < infinity. It has no lowering of its own.
+// Expands isnormal(x) = least normal number <= abs(x) < infinity, which has no lowering of its own.
 void ExpandIsNormal(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::math::IsNormalOp> found;
   module.walk([&](mlir::math::IsNormalOp op) { found.push_back(op); });

@@ -68,7 +68,7 @@ class GpuMachine : public Measurer {
   std::shared_future<BuildResult> Submit(const Program& scheduled, BuildOutput output);
   const Reference& ReferenceOf(const Program& original) { return references_->For(original); }
   References& references() { return *references_; }
-  // A file for the outputs of a request, which this machine may write.
+  // Returns the name of a file for the outputs of a request.
   std::string FileOf(size_t request) const { return absl::StrCat(scratch_->path(), "/outputs", request); }
   // Runs a request to its end, and once more if the runner was lost. Returns an interrupted result after Interrupt.
   RunResult Run(RunnerPool& pool, const RunRequest& run) const;

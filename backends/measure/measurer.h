@@ -97,7 +97,7 @@ class CpuMeasurer final : public Measurer {
   // Ends the present measurement soon; its results are `interrupted`. Later calls measure as usual.
   void Interrupt();
 
-  // The builders, which may build other things between calls.
+  // Returns the builders, which may build other things between calls.
   BuilderPool& builders();
 
   // Returns the process ids of all workers; 0 for a worker that does not run now.

@@ -43,8 +43,8 @@ class RunnerPool {
   RunnerPool(const RunnerPool&) = delete;
   RunnerPool& operator=(const RunnerPool&) = delete;
 
-  // Requests start in the order of submission. The future never throws. It is ready at the latest after the
-  // limits and grace periods of this request and those before it.
+  // Submits a request. Requests start in the order of submission. The future never throws. It is ready at the
+  // latest after the limits and grace periods of this request and those before it.
   std::future<RunResult> Submit(RunRequest request);
 
   // Runs all requests; results are in the order of requests.

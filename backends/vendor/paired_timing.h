@@ -36,7 +36,7 @@ absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner
 absl::Status CompareWith(const KernelObject& trusted, const std::string& folder, RunRequest* request,
                          const std::string& runner_path = "");
 
-// Like RunAlone, but first runs `trusted` once and compares the outputs of all kernels with its outputs,
+// Does the same as RunAlone, but first runs `trusted` once and compares the outputs of all kernels with its outputs,
 // including those for request.stress.sets sets of stress inputs.
 absl::StatusOr<RunResult> RunPaired(const KernelObject& trusted, RunRequest request,
                                     const std::string& runner_path = "");

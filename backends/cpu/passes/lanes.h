@@ -57,7 +57,8 @@ class Lanes {
   // matter.
   Value Polynomial(Value x, Coefficients c);
   Value Polynomial(Value x, llvm::ArrayRef<Value> terms);
-  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): accumulates fewer rounding errors if x is large.
+  // Evaluates (c0 + c1 x) + x^2 ((c2 + c3 x) + ...), which accumulates fewer rounding errors if x is large. The number
+  // of coefficients must be even.
   Value InPairs(Value x, Value square, Coefficients c);
 
   Value Lane(Value x, int64_t lane);

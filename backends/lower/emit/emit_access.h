@@ -21,7 +21,7 @@ class MemoryEmitter {
   IndexEmitter& indices() { return indices_; }
   BufferEmitter& buffers() { return buffers_; }
   SharedLoads& loads() { return loads_; }
-  // From here on vector accesses state the alignment that their indices prove, up to this many bytes. Buffers
+  // Lets vector accesses state from here on the alignment that their indices prove, up to this many bytes. Buffers
   // must be aligned to it.
   void StateAlignments(int64_t most) { most_alignment_ = most; }
 

@@ -35,7 +35,7 @@ void InstanceEmitter::Emit(Value mask) {
   Store(std::move(values), mask);
 }
 
-// Threads and lanes without an instance have the neutral element.
+// Combines the values of the threads; threads and lanes without an instance contribute the neutral element.
 void InstanceEmitter::EmitAcross(AcrossThreads& threads, Value active, Value mask, Value results) {
   const Monoid& monoid = p_.monoids[p_.block(leaf_.block).monoid];
   const auto values_of_thread = [&] {

@@ -15,7 +15,7 @@ class IndexEmitter {
   explicit IndexEmitter(CodeBuilder& code) : code_(code), b_(code.b()) {}
 
   CodeBuilder& code() { return code_; }
-  // From here on digits of values below 2^31 are computed in 32 bits, since GPUs have no division of 64 bits.
+  // Computes from here on digits of values below 2^31 in 32 bits, since GPUs have no division of 64 bits.
   void DivideIn32Bits() { in_32_bits_ = true; }
   IndexValue Eval(const IndexSum& sum);
   // Returns the physical address of an element, according to the buffer's swizzle.

@@ -32,7 +32,7 @@ class SharedLoads {
   void ForgetWritten();
   // Calls emit for a region. What is loaded there is not known after it, nor is what stores there may change.
   void InRegion(llvm::function_ref<void()> emit);
-  // The same for the body of a loop: inside, only loads from inputs, constants and scalars remain known, because
+  // Does the same for the body of a loop: inside, only loads from inputs, constants and scalars remain known, because
   // another iteration may store to other buffers.
   void InLoop(llvm::function_ref<void()> emit);
 

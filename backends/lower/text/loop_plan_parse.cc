@@ -130,7 +130,7 @@ class Parser : private ExprReader {
     loops_.push_back({name, Source::Mark(found), reach});
   }
 
-  // The text may number the conditions of the program in any order.
+  // Parses all conditions, and renumbers those of the program as in the text, which may number them in any order.
   void ParseConditions() {
     IndexPlan& indices = plan_.indices;
     const auto key = [&](const IndexSum& value, int64_t extent) {

@@ -28,7 +28,7 @@ absl::StatusOr<Target> NamedTarget(const std::string& name, int threads = 1);
 // Checks that whole models can be built for the target. kUnimplemented for a GPU.
 absl::Status CheckBuildsModels(const Target& target);
 
-// True if the target is this machine, so that programs for it can be measured here.
+// True if the target is this machine's CPU, so that programs for it can be measured here.
 bool IsHost(const Target& target);
 
 }  // namespace kiln

@@ -138,7 +138,7 @@ class Finder {
   }
 
   const Program& p_;
-  std::vector<int> read_, made_;  // sets of Signs, as bits
+  std::vector<int> read_, made_;  // by buffer: a set of Signs, as a mask
   std::vector<std::pair<Id, Id>> copies_;
   // What was visited already, since several values may share an expression.
   absl::flat_hash_set<Id> seen_;

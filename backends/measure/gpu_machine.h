@@ -61,7 +61,7 @@ class GpuMachine : public Measurer {
   // `gpu` is a target with a GPU, still without a fingerprint.
   GpuMachine(Target gpu, GpuMachineOptions options);
 
-  // Starts the builders, and so many runners. `wide`: as in ReferenceOptions. kNotFound without ptxas, with the places
+  // Starts the builders, and `runners` runners. `wide`: as in ReferenceOptions. kNotFound without ptxas, with the places
   // that were searched; kFailedPrecondition if a worker cannot be started.
   absl::Status StartWorkers(int runners, bool wide);
 

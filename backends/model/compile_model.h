@@ -42,7 +42,7 @@ struct ModelBuildOptions {
   bool counts_calls = false;  // as DriverOf says
 };
 
-// By task, then by foreign task.
+// What CompileTasks makes, in each list by task, then by foreign task.
 struct TaskObjects {
   std::vector<TaskCode> code = {};
   std::vector<TaskNeeds> needs = {};

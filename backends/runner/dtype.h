@@ -35,7 +35,7 @@ struct F16 {
   static _Float16 Store(float value) { return static_cast<_Float16>(value); }
 };
 
-// Store truncates the low bits. That is exact for the values of data.cc, in which they are zero.
+// Store truncates the low bits. That is exact for the values of FillInput, in which they are zero.
 struct BF16 {
   using Stored = uint16_t;
   static constexpr bool kFloat = true;

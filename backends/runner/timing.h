@@ -84,7 +84,7 @@ int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
 // Returns the bytes of the copies, without the original.
 int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes);
 
-// Copies constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones first; nothing
+// Copies constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones first; none
 // if one copy is enough, or there is no memory. Call it after the prepare function. Nothing is freed.
 std::vector<std::vector<void*>> CopyConstants(const KernelObject& kernel, const std::vector<void*>& arguments,
                                               int64_t rotated_bytes);

@@ -39,7 +39,7 @@ struct CudaGrid {
 
 class CudaDevice {
  public:
-  // Opens the driver and its first device: libcuda.so.1. Returns why that fails, or nothing.
+  // Opens the driver and its first device: libcuda.so.1. Returns why that fails, or "".
   std::string Open();
   // True if Open failed since there is no driver or no device, and nothing is wrong with them.
   bool absent() const { return absent_; }

@@ -27,7 +27,7 @@ class GpuProcess {
   GpuProcess(const GpuProcess&) = delete;
   GpuProcess& operator=(const GpuProcess&) = delete;
 
-  // Starts the child, if none runs. Returns why there is no GPU, or nothing.
+  // Starts the child, if none runs. Returns why there is no GPU, or "".
   std::string Start();
   // True if Start failed since there is no driver or no GPU.
   bool absent() const { return absent_; }

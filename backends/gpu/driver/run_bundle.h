@@ -15,7 +15,8 @@
 
 namespace kiln {
 
-// Begins no item after `seconds`. Returns why the bundle cannot be measured, or nothing.
+// Measures the bundle, and writes the lines to `out`. Begins no item after `seconds`. Returns why the bundle cannot be
+// measured, or "".
 std::string RunBundle(const std::string& folder, double seconds, FILE* out);
 
 }  // namespace kiln

@@ -44,7 +44,7 @@ class TensorLoops {
     return ValueList(loop.getResults());
   }
 
-  // The same for all points of a box.
+  // Emits such loops for all points of a box: carried = body(point, carried).
   using PointBody = llvm::function_ref<ValueList(ValueList, mlir::ValueRange)>;
   ValueList ForAll(llvm::ArrayRef<int64_t> shape, mlir::ValueRange carried, PointBody body,
                    const ValueList& point = {}) {

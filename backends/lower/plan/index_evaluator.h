@@ -27,7 +27,7 @@ struct AtomDefinition {
   Kind kind = Kind::kGiven;
   IndexValue of = {};
   int64_t lower = 1, extent = 0;  // kDigit: (of / lower) % extent
-  Swizzle swizzle = {};           // kSwizzle: the bits of `of`, permuted
+  Swizzle swizzle = {};           // kSwizzle: how bits of `of` change others
 };
 
 struct Atom {
@@ -36,7 +36,7 @@ struct Atom {
   AtomDefinition definition = {};
 };
 
-// Like Atom, but with a value for each lane.
+// An atom with a value for each lane.
 struct LaneAtom {
   Interval range;
   AtomDefinition definition = {};

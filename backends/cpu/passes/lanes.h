@@ -63,16 +63,16 @@ class Lanes {
 
   Value Lane(Value x, int64_t lane);
 
-  // table[index mod its size] for each f32 lane, by one permutation of sixteen lanes (AVX-512).
+  // Returns table[index mod its size] for each f32 lane, by one permutation of sixteen lanes (AVX-512).
   template <typename T, size_t n>
   Value Entry(const std::array<T, n>& table, Value index) {
     static_assert(sizeof(T) == sizeof(float) && (n == 16 || n == 32));
     return EntryOf(std::bit_cast<std::array<float, n>>(table), index);
   }
 
-  // True if the condition holds in some lane.
+  // Returns a scalar i1: whether the condition holds in some lane.
   Value Any(Value condition);
-  // True if some lane of integers has one of these bits.
+  // Returns a scalar i1: whether some lane of integers has one of these bits.
   Value AnySet(Value x, int32_t bits);
   // Returns a condition that is true in some lane if and only if some lane of x is above `most` (unsigned). It may
   // have fewer lanes than x.

@@ -18,7 +18,7 @@ class TimedCudaKernel {
   TimedCudaKernel(CudaDevice& gpu, const CudaKernel& kernel, uint64_t seed, int64_t least_bytes,
                   int64_t most_bytes);
 
-  // The buffers of the first run, and of each that uses them again.
+  // Returns the buffers of the first run, and of each that uses them again.
   const CudaBuffers& first() const { return *copies_[0]; }
   ~TimedCudaKernel();
   TimedCudaKernel(TimedCudaKernel&& other) noexcept;

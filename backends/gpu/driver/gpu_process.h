@@ -31,7 +31,7 @@ class GpuProcess {
   std::string Start();
   // True if Start failed since there is no driver or no GPU.
   bool absent() const { return absent_; }
-  // The GPU as a JSON object, once a child has run.
+  // Returns the GPU as a JSON object, once Start has succeeded.
   const std::string& machine() const { return machine_; }
 
   // Runs a request, an encoded RunRequest, for at most so many seconds. kTimedOut if it took longer, and kCrashed if

@@ -173,7 +173,7 @@ class Job {
     return options;
   }
 
-  // Called after lowering, which says what is prepared.
+  // Returns whether SYMBOL_by_table exists. Call it after lowering, which says what is prepared.
   bool HasTable() const {
     return static_cast<int64_t>(program_.parameters.size() + prepared_.size()) > request_.table_above;
   }

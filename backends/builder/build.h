@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// Builds the program. The caller enforces the limits.
+// Builds what the request asks for. The result says if that fails. The caller enforces the limits.
 BuildResult Build(const BuildRequest& request);
 
 }  // namespace kiln

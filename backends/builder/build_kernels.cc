@@ -28,7 +28,7 @@ std::string TextOf(mlir::ModuleOp module) {
   return text;
 }
 
-// The version of ptxas; "none" without one.
+// Returns the version of ptxas; "none" without one.
 const std::string& AssemblerVersion() {
   static const auto* const version = new std::string(PtxasVersion().value_or("none"));
   return *version;

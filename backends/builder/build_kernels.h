@@ -11,8 +11,9 @@ inline constexpr char kGpuTriple[] = "nvptx64-nvidia-cuda";
 
 inline bool IsForGpu(const BuildRequest& request) { return request.triple == kGpuTriple; }
 
-// kFailedPrecondition if the program has no kernels, a kernel spills or has a stack, or ptxas warns of what may
-// hang (backends/gpu/ptxas.h); kNotFound if ptxas is missing and an output needs it.
+// Builds the outputs of the request. kFailedPrecondition if plans or lowering for GPUs do not have what the program uses,
+// if a kernel of a cubin spills or has a stack, or if ptxas warns of what may hang (backends/gpu/ptxas.h); kNotFound if
+// ptxas is missing and an output needs it; kInvalidArgument for a module, and for outputs that only CPUs have.
 absl::Status BuildKernels(const BuildRequest& request, BuildResult* result);
 
 }  // namespace kiln

@@ -3,7 +3,7 @@
 //
 // A build runs Lower -> Codegen -> LinkShared. The result has the entry point SYMBOL and, if the program has
 // a prepare phase, SYMBOL_prepare. Both take the program's parameters in order and then what prepare writes
-// (BuildResult::prepared), each as a bare pointer, and return 0. If loops run on threads,
+// (BuildResult::prepared), each as a bare pointer, and return 0, or the program's status. If loops run on threads,
 // SYMBOL_set_threads(int) sets their number, which is one at first (backends/cpu/passes/outline_parallel.h).
 // With many parameters, SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of
 // pointers (backends/codegen/table_entry.h).
@@ -29,7 +29,7 @@ enum class BuildOutput {
   kAssembly,      // text
   kPlan,          // text: the decomposed program and its loop plan, of which kMlir is made
 
-  // Of a GPU alone, which also has kProgram, kPlan, kMlir and kLlvm.
+  // For GPUs only, which also have kProgram, kPlan, kMlir and kLlvm.
   kNvvm,      // text: the LLVM dialect with nvvm operations
   kPtx,       // text
   kCubin,     // bytes that the driver loads; refused if a kernel spills or has a stack (backends/gpu/ptxas.h)
@@ -92,7 +92,7 @@ enum class BuildStatus {
 };
 
 struct PreparedParam {
-  std::string dtype;  // i8 for u8
+  std::string dtype;  // on CPUs, i8 for u8 and i1
   int64_t elements = 0;
 };
 

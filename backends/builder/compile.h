@@ -14,7 +14,7 @@ namespace kiln {
 
 LowerOptions LoweringFor(const MachineTarget& machine);
 
-// Options for compiling the program's entry points, whose buffers do not overlap.
+// Returns options for compiling the program's entry points, whose buffers do not overlap.
 CodegenOptions CodegenFor(const Program& program, bool table = false);
 
 // Links a shared object that exports the entry points, if `table` also those that take tables, and

@@ -35,12 +35,12 @@ class ObjectCache {
   int64_t kept_bytes_;  // bytes stored since old files were removed; very large before the first check
 };
 
-// The result that is kept under the key; false if there is none.
+// Reads the result that is kept under the key. Returns false, and an unspecified result, if there is none.
 bool FindResult(ObjectCache& cache, Hash128 key, BuildResult* result);
 // Keeps the result. If that fails, its `remark` says why.
 void KeepResult(ObjectCache& cache, Hash128 key, BuildResult* result);
 
-// A hash of all bytes.
+// Returns a hash of all bytes.
 Hash128 HashOf(const std::string& bytes);
 
 }  // namespace kiln

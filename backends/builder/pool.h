@@ -32,14 +32,14 @@ struct BuilderPoolOptions {
 
 class BuilderPool {
  public:
-  // Starts the builders and returns when all answer. Errors of FindBuilder; kFailedPrecondition if one cannot be started, or if a
-  // core does not exist.
+  // Starts the builders and returns when all answer. Errors of FindBuilder; kFailedPrecondition if one cannot be
+  // started, or if a core does not exist.
   static absl::StatusOr<std::unique_ptr<BuilderPool>> Start(const BuilderPoolOptions& options);
   ~BuilderPool();
   BuilderPool(const BuilderPool&) = delete;
   BuilderPool& operator=(const BuilderPool&) = delete;
 
-  // Requests start in the order of submission. The future never throws.
+  // Submits a request. Requests start in the order of submission. The future never throws.
   std::shared_future<BuildResult> Submit(BuildRequest request);
 
   // Runs all requests; results are in the order of requests.
@@ -49,7 +49,7 @@ class BuilderPool {
   // usual.
   void Interrupt();
 
-  // The process id of each builder; 0 for a builder that does not run now.
+  // Returns the process id of each builder; 0 for a builder that does not run now.
   std::vector<pid_t> builder_pids() const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// The bytes of an archive with a table of symbols; each member has a name and the bytes of an object. The same
+// Returns the bytes of an archive with a table of symbols; each member has a name and the bytes of an object. The same
 // members give the same bytes. kInvalidArgument, with LLVM's message, if a member is no object.
 absl::StatusOr<std::string> Archive(absl::Span<const std::pair<std::string, std::string>> members);
 

@@ -46,7 +46,7 @@ namespace {
 constexpr char kMinimalPipeline[] =
     "function(instsimplify,sroa,separate-const-offset-from-gep,early-cse<memssa>,loop-mssa(licm))";
 
-// The CPU time that this thread has used, in milliseconds.
+// Returns the CPU time that this thread has used, in milliseconds.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -8,8 +8,8 @@
 //                 memrefs are bare pointers
 //   kLlvm         LLVM IR with the attributes of the machine and of the entry points
 //   kOptimized    after the pipeline: kMinimal only promotes register tiles, splits addresses and hoists,
-//                 and lets innermost addresses step (step_pointers.h); kO3 is LLVM's; then masks for which
-//                 there is no instruction (masked_memory.h)
+//                 and lets innermost addresses step (step_pointers.h); kO3 is LLVM's; then maxima and minima
+//                 (extrema.h), and masks for which there is no instruction (masked_memory.h)
 //   kAssembly     the object's code as text
 //
 // An entry point becomes `int32_t NAME(void* ...)` with one pointer for each memref; a func without results
@@ -52,7 +52,7 @@ namespace kiln {
 
 enum class Stage { kMlir, kMath, kLlvmDialect, kLlvm, kOptimized, kAssembly };
 
-// The name of a stage: mlir, math, llvm-dialect, llvm, optimized or asm.
+// Returns the name of a stage: mlir, math, llvm-dialect, llvm, optimized or asm.
 const char* StageName(Stage stage);
 
 struct EntryPoint {
@@ -93,7 +93,7 @@ class Codegen {
   // named). kInternal if LLVM rejects Kiln's code. Messages contain the diagnostics of MLIR and LLVM.
   absl::StatusOr<ObjectCode> Compile(mlir::ModuleOp module, const CodegenOptions& options);
 
-  // The text after one stage, for `kiln show --stage`. Compiles no further. Consumes the module too.
+  // Returns the text after one stage, for `kiln show --stage`. Compiles no further. Consumes the module too.
   absl::StatusOr<std::string> Text(mlir::ModuleOp module, const CodegenOptions& options, Stage stage);
 
   const MachineTarget& machine() const;

@@ -33,8 +33,8 @@ class LlvmConverter {
   mlir::FrozenRewritePatternSet all_;
 };
 
-// kInvalidArgument, with the first such operation, if the module has operations of other dialects than LLVM's
-// and `also`.
+// Checks that the module has only operations of LLVM's dialect and of `also`. kInvalidArgument with one that has
+// another dialect.
 absl::Status OnlyLlvm(mlir::ModuleOp module, llvm::StringRef also = "");
 
 }  // namespace kiln

@@ -3,11 +3,12 @@
 
 namespace kiln {
 
-// How many threads of other programs run or wait for a core now. Assumes that the calling thread is the only
-// one of ours that runs. 0 if the system does not tell.
+// Returns how many threads of other programs run or wait for a core now. Assumes that the calling thread is the
+// only one of ours that runs. 0 if the system does not tell.
 int OthersReadyToRun();
 
-// The cores of the machine, including those that this process may not use but other programs' threads may.
+// Returns the number of cores of the machine, including those that this process may not use but other programs'
+// threads may.
 int CoresOfTheMachine();
 
 }  // namespace kiln

@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// linalg -> loops, subviews and affine -> arith, then canonicalize.
+// Adds the passes linalg -> loops, subviews and affine -> arith, canonicalize, CSE.
 void AddLoopPasses(mlir::PassManager& passes);
 
 // Replaces memref.copy by loops. For strided buffers it would call MLIR's own runtime.

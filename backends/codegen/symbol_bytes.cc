@@ -7,7 +7,7 @@
 namespace kiln {
 namespace {
 
-// The bytes of the object's memory at [address, address + size); empty if no section holds them.
+// Returns the bytes of the object's memory at [address, address + size); empty if no section holds them.
 llvm::StringRef At(const llvm::object::ObjectFile& object, uint64_t address, uint64_t size) {
   for (const llvm::object::SectionRef& section : object.sections()) {
     auto contents = section.getContents();

@@ -11,7 +11,7 @@ class Function;
 
 namespace kiln {
 
-// NAME_by_table.
+// Returns NAME_by_table.
 std::string TableSymbol(const std::string& name);
 
 // Adds the function to the module of `entry`, which takes pointers and returns an i32.

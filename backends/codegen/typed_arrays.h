@@ -7,7 +7,7 @@ class Function;
 
 namespace kiln {
 
-// alloca T, i64 N  ->  alloca [N x T]. SROA promotes only the latter, and memref.alloca becomes the former.
+// Rewrites alloca T, i64 N -> alloca [N x T]. SROA promotes only the latter, and memref.alloca becomes the former.
 void GiveArraysTheirType(llvm::Function& function);
 
 }  // namespace kiln

@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// For each physical core its hardware threads, lowest first. Contains only those that this process may use;
-// at least one.
+// Returns for each physical core its hardware threads, lowest first. Contains only those that this process may
+// use; at least one.
 std::vector<std::vector<int>> UsableCores();
 
 struct CoreShares {

@@ -37,7 +37,8 @@ void InitializeTargets() {
   });
 }
 
-// Adds a feature that the CPU has only by its name, because CpuInstruction::IsIn tests for it.
+// Adds a feature to the list if the CPU has it but the list does not name it, because CpuInstruction::IsIn searches the
+// list.
 void AddIfThere(const llvm::MCSubtargetInfo& info, const std::string& feature, std::string* features) {
   const std::string with = absl::StrCat("+", feature);
   if (info.checkFeatures(with) && !absl::StrContains(absl::StrCat(*features, ","), with + ","))

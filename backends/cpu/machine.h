@@ -40,7 +40,7 @@ struct MachineTarget {
   friend bool operator==(const MachineTarget&, const MachineTarget&) = default;
 };
 
-// This machine. Detected once per process, which takes about 3 ms.
+// Returns this machine. It is detected once per process, which takes about 3 ms.
 const MachineTarget& Host();
 
 // Describes another machine by LLVM's names. kInvalidArgument if LLVM does not know the CPU or the triple

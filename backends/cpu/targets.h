@@ -14,20 +14,21 @@
 
 namespace kiln {
 
-// The target that describes this machine to the search, for programs on `threads` cores (0: all).
+// Returns the target that describes this machine to the search, for programs on `threads` cores (0: all; never more
+// than there are).
 Target CpuTarget(int threads = 1);
 
-// The names of all targets, "host" first; GPUs come last.
+// Returns the names of all targets, "host" first; GPUs come last.
 std::vector<std::string> TargetNames();
 
 // Finds a target by name. kInvalidArgument lists the known names. For another machine than this one,
 // `threads` is not limited to its cores, and 0 means 1.
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads = 1);
 
-// OK if whole models can be built for the target. kUnimplemented for a GPU.
+// Checks that whole models can be built for the target. kUnimplemented for a GPU.
 absl::Status CheckBuildsModels(const Target& target);
 
-// True if the target is this machine, so that programs for it can be measured here.
+// True if the target is this machine's CPU, so that programs for it can be measured here.
 bool IsHost(const Target& target);
 
 }  // namespace kiln

@@ -8,9 +8,10 @@
 //   kiln_pool.c the thread pool, if loops run on threads: link it with NAME.o; libNAME.so contains it
 //
 // The function takes one bare pointer for each parameter. The caller allocates all arrays, which must not
-// overlap and need no alignment. The function returns 0 and needs only libc and libm. If the program has a
-// prepare phase, NAME_prepare with the same parameters must be called once per set of constants. If it has
-// parallel loops, NAME_set_threads(int) sets their number of threads, which is one at first.
+// overlap and need no alignment. The function returns 0, or 1 if an assertion of the model does not hold. It
+// needs only libc and libm. If the program has a prepare phase, NAME_prepare with the same parameters must be
+// called once per set of constants. If it has parallel loops, NAME_set_threads(int) sets their number of
+// threads, which is one at first.
 //
 // Replace it to export programs in another form. Threads: any, as for BuilderPool.
 #pragma once
@@ -50,11 +51,11 @@ struct Exported {
 absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, const std::string& folder,
                                 BuilderPool& builders, const ExportOptions& options = {});
 
-// Makes the name an identifier of C and C++ from letters, digits and "_". If the result would be a
-// keyword, main or not an identifier, it gets the prefix "kiln_".
+// Makes the name an identifier of C and C++: other characters than letters and digits become "_". If the result is
+// a keyword or main, or begins with a digit or "_", it gets the prefix "kiln_". An empty name becomes "kiln_program".
 std::string SafeIdentifier(absl::string_view name);
 
-// Like SafeIdentifier, for a function and its files: also avoids names of functions in libc and libm.
+// Does the same for a function and its files: names of functions in libc and libm get the prefix "kiln_" too.
 std::string SafeName(absl::string_view name);
 
 }  // namespace kiln

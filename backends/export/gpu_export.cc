@@ -22,7 +22,8 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-// Compiles NAME.c, with NAME.h beside it, to a shared object.
+// Compiles NAME.c, with NAME.h beside it, to a shared object, and returns its bytes. kNotFound without a C compiler;
+// kInternal if the compiler fails, with its messages.
 absl::StatusOr<std::string> Compile(const std::string& name, const std::string& header,
                                     const std::string& source) {
   const auto folder = ScratchFolder::Make();

@@ -22,7 +22,7 @@
 
 namespace kiln {
 
-// What a program became for a GPU. `launches` has the parameters of the program, then the prepared ones.
+// A program that was compiled for a GPU. The arguments of `launches` number its parameters, then the prepared ones.
 struct GpuProduct {
   std::string chip = "";  // "sm_90a"
   std::string cubin = "", ptx = "";
@@ -36,8 +36,8 @@ struct GpuExportOptions {
   std::string checked = "";  // lines for the header about the comparison with the original
 };
 
-// Writes the files to `folder`, as Export does. libNAME.so needs a C compiler: CC, else cc in PATH.
-// Exported::remark says why it is missing, if so.
+// Writes the files to `folder`, as Export does. libNAME.so needs a C compiler: CC, else cc in PATH. Without one it is
+// missing, and Exported::remark says why. kInternal if the compiler fails.
 absl::StatusOr<Exported> ExportGpu(const Program& program, absl::string_view name, const std::string& folder,
                                    const GpuProduct& product, const GpuExportOptions& options = {});
 

@@ -9,15 +9,16 @@
 
 namespace kiln {
 
-// The parameters of NAME between the stream and the workspace.
+// Returns the parameters of NAME between the stream and the workspace. Their names avoid those of the generated code.
 std::vector<HeaderParam> GpuHeaderParams(const Program& program, const GpuProduct& product);
 
 std::string GpuHeaderText(const Program& program, const std::string& name, const GpuProduct& product,
                           const std::string& checked);
-// NAME.c: the functions that launch kernels (gpu_calls.c), the cubin, the tables, and the functions of NAME.h.
+// Returns the text of NAME.c: the functions that launch kernels (gpu_calls.c), the cubin, the tables, and the functions
+// of NAME.h.
 std::string GpuSourceText(const Program& program, const std::string& name, const GpuProduct& product);
 
-// The text of gpu_calls.c, made by the build.
+// Returns the text of gpu_calls.c, which the build embeds.
 const std::string& GpuCallsSource();
 
 }  // namespace kiln

@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// The codes of DLPack that stand for a type, as bits, and the bits of an element.
+// How DLPack may describe a type: the mask of accepted type codes (1 << code), and the size of an element in bits.
 struct DlType {
   int codes = 0, bits = 0;
 };

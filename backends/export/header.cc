@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-// The C type of an element. An integer is signed unless the program reads it as unsigned.
+// Returns the C type of an element. An integer is signed unless the program reads it as unsigned; u8 never is.
 std::string CType(DType type, Sign sign = Sign::kUnsaid) {
   if (sign == Sign::kUnsigned) return absl::StrCat("u", CType(type));
   switch (type) {

@@ -16,20 +16,20 @@ struct HeaderParam {
   std::string note;  // "input f32[512, 512]", "input i8[64] (unsigned)" (backends/export/signs.h)
 };
 
-// The names of NAME's parameters, each a unique C identifier: the program's, then `prepared` more.
+// Returns the names of NAME's parameters, each a unique C identifier: the program's, then `prepared` more.
 std::vector<std::string> ParameterNames(const Program& program, size_t prepared = 0);
 
-// The role as a word: "input", "output", "constant" or "scalar".
+// Returns the role as a word: "input", "output", "constant" or "scalar"; "temporary" for all other roles.
 absl::string_view RoleWord(Role role);
 
-// The parameters of NAME: the program's, then those that prepare writes.
+// Returns the parameters of NAME: the program's, then those that prepare writes.
 std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built);
 
-// `int FUNCTION(PARAMETER, ...);`, a parameter a line.
+// Returns the declaration `int FUNCTION(PARAMETER, ...);` with a parameter a line, or `void` if there is none.
 std::string Prototype(const std::string& function, const std::vector<std::string>& parameters);
 
-// The header's text. For its comment: `made_for` is the machine, and `checked` has lines about the comparison
-// with the original.
+// Returns the header's text. For its comment: `made_for` is the machine, and `checked` has lines about the
+// comparison with the original.
 std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,
                        const std::string& made_for, const std::string& checked = "");
 

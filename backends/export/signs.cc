@@ -115,7 +115,7 @@ class Finder {
     for (const Id operand : operands) Visit(operand);
   }
 
-  // The operands from which an expression selects its value.
+  // Returns the operands from which a kSelect or kWithin selects its value; empty for other operations.
   static absl::Span<const Id> Sides(const Expr& e) {
     if (e.op != Op::kWithin && e.op != Op::kSelect) return {};
     return e.Operands().subspan(e.op == Op::kSelect ? 1 : 0);
@@ -138,7 +138,7 @@ class Finder {
   }
 
   const Program& p_;
-  std::vector<int> read_, made_;  // sets of Signs, as bits
+  std::vector<int> read_, made_;  // by buffer: a set of Signs, as a mask
   std::vector<std::pair<Id, Id>> copies_;
   // What was visited already, since several values may share an expression.
   absl::flat_hash_set<Id> seen_;

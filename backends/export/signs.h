@@ -15,7 +15,7 @@ namespace kiln {
 
 enum class Sign { kUnsaid, kSigned, kUnsigned };
 
-// The sign of each buffer; kUnsaid for floats, i1 and index.
+// Returns the sign of each buffer; kUnsaid for floats, i1, index and u8.
 std::vector<Sign> SignsOf(const Program& program);
 
 }  // namespace kiln

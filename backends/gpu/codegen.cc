@@ -35,7 +35,7 @@ namespace {
 
 constexpr int64_t kAlignment = 16;
 
-// The CPU time that this thread has used, in milliseconds.
+// Returns the CPU time that this thread has used, in milliseconds.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -101,7 +101,7 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-// Intrinsics that become calls of a library, which a GPU does not have.
+// True for intrinsics that become calls of a library, which a GPU does not have.
 bool IsInLibrary(llvm::Intrinsic::ID id) {
   static const std::set<llvm::Intrinsic::ID> ids = {
       llvm::Intrinsic::pow,  llvm::Intrinsic::powi, llvm::Intrinsic::sin,   llvm::Intrinsic::cos,

@@ -7,7 +7,7 @@
 //
 // One PTX has all kernels of a program. Errors: kInvalidArgument if the module does not verify or has an
 // operation without a lowering, kFailedPrecondition if a GPU lacks a function (it is named) or LLVM lacks the
-// chip. One thread.
+// chip, kInternal if a pass fails. One thread.
 #pragma once
 
 #include <string>

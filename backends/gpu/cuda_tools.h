@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// The path of a tool: KILN_NAME (such as KILN_PTXAS), else in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda, or a
-// package of PyPI.
+// Returns the path of a tool: KILN_NAME (such as KILN_PTXAS) if that is set, else in PATH, CUDA_HOME, CUDA_PATH,
+// /usr/local/cuda, or a package of PyPI.
 absl::StatusOr<std::string> FindCudaTool(const std::string& name);
 
 struct ToolRun {
@@ -26,7 +26,7 @@ ToolRun RunTool(const std::vector<std::string>& command);
 
 std::string ReadBytes(const std::string& path);  // "" if there is no such file
 
-// The machine instructions of a cubin as text, by nvdisasm or cuobjdump.
+// Returns the machine instructions of a cubin as text, by nvdisasm or else cuobjdump. kInternal if the tool fails.
 absl::StatusOr<std::string> Disassemble(const std::string& cubin);
 
 }  // namespace kiln

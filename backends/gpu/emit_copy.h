@@ -6,9 +6,9 @@
 
 namespace kiln {
 
-// Emits the instance of a leaf whose store is asynchronous. Returns false, and emits no copy, if a GPU has none: there are
-// copies of 4, 8 and 16 bytes that are aligned to as much, in all lanes. A plain store does as well: it is done before the
-// thread comes to the wait.
+// Emits the instance of a leaf whose store is asynchronous. Returns false, and emits no copy, for other leaves and if
+// cp.async does not fit: it copies 4, 8 or 16 bytes, aligned to as much, in all lanes. A plain store then does as well: it
+// is done before the thread comes to the wait.
 bool EmitCopy(MemoryEmitter& memory, const plan::Leaf& leaf);
 
 }  // namespace kiln

@@ -59,7 +59,7 @@ void KernelEmitter::EmitKernel() {
   });
 }
 
-// Divides in 32 bits, which is faster than in 64.
+// Emits the numbers of the thread and block on each axis. Divides in 32 bits, which is faster than in 64.
 void KernelEmitter::EmitNumbers() {
   mlir::ImplicitLocOpBuilder& b = code_.b();
   const mlir::Type i32 = b.getI32Type();
@@ -82,7 +82,8 @@ void KernelEmitter::EmitNumbers() {
   if (kernel_.blocks() > 1) digits(nvvm::BlockIdXOp::create(b, i32), kThreadAxes);
 }
 
-// A loop around a leaf across threads lets all threads reach the leaf: those without an iteration run nothing else.
+// Emits a loop on an axis as a test whether this thread has an iteration. Around a leaf across threads there is no test,
+// so that all threads reach the leaf: those without an iteration run nothing else.
 void KernelEmitter::EmitAxis(const plan::Loop& loop, const plan::Nodes& body) {
   mlir::ImplicitLocOpBuilder& b = code_.b();
   const size_t axis = AxisOf(loop.axis);

@@ -43,7 +43,7 @@ Value LaneOf(mlir::ImplicitLocOpBuilder& b, Value value, int64_t lane) {
   return mlir::vector::ExtractOp::create(b, value, llvm::ArrayRef<int64_t>{lane});
 }
 
-// Calls shuffle for the parts of a value that have 32 bits.
+// Shuffles a value in parts of 32 bits, and joins the results.
 Value InParts(CodeBuilder& code, Value value, llvm::function_ref<Value(Value)> shuffle) {
   mlir::ImplicitLocOpBuilder& b = code.b();
   const mlir::Type type = value.getType(), i32 = b.getI32Type();
@@ -112,7 +112,7 @@ Value ThreadReduction::PlaceOf(const Exchange& exchange, Value slot, int64_t lan
   return arith::AddIOp::create(b_, slot, code_.ConstantIndex(lane * exchange.slots));
 }
 
-// An i1 takes a byte.
+// Stores a value in a slot. An i1 takes a byte.
 void ThreadReduction::Put(Value value, const Exchange& exchange, Value slot) {
   for (int64_t lane = 0; lane < LanesOf(exchange.type); ++lane) {
     Value stored = LaneOf(b_, value, lane);

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// The mask of the threads that the warp of this thread has, an i32.
+// Emits the mask of the threads that the warp of this thread has, an i32.
 mlir::Value LanesOfWarp(CodeBuilder& code, mlir::Value thread, int64_t threads);
 
 class ThreadReduction : public AcrossThreads {

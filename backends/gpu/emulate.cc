@@ -20,7 +20,7 @@ namespace llvm_ir = mlir::LLVM;
 namespace nvvm = mlir::NVVM;
 using mlir::Value;
 
-// What a pointer is computed from.
+// Returns the value that a pointer is computed from by offsets, casts and fields of structures.
 Value BaseOf(Value pointer) {
   for (;;) {
     if (auto gep = pointer.getDefiningOp<llvm_ir::GEPOp>()) {
@@ -73,7 +73,7 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // The functions of a launch by which a driver runs it (emulate.h). Returns their names.
+  // Adds the functions of a launch by which a driver runs it (emulate.h). Returns their names.
   std::vector<std::string> AddLauncher(const Launch& launch) {
     b_.setInsertionPointToEnd(module_.getBody());
     const std::vector<std::string> names = {launch.kernel + "_launch", launch.kernel + "_arguments"};
@@ -94,7 +94,7 @@ class Rewriter {
     return names;
   }
 
-  // func NAME(pointers...) -> i32: runs the launches of a phase.
+  // Adds func NAME(pointers...) -> i32, which runs all launches of a phase and joins their statuses by `or`.
   void AddEntry(const std::string& name, const LaunchList& launches, bool prepare) {
     b_.setInsertionPointToEnd(module_.getBody());
     const llvm::SmallVector<mlir::Type> types(launches.parameters.size(), pointer_);
@@ -174,7 +174,7 @@ class Rewriter {
                                        llvm_ir::Linkage::Internal);
   }
 
-  // The kernel with its arguments in a table.
+  // Returns the kernel with its arguments in a table; makes it once.
   llvm_ir::LLVMFuncOp TableKernel(const Launch& launch) {
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToEnd(module_.getBody());
@@ -280,7 +280,7 @@ class Rewriter {
     const int64_t bytes = BytesOf(type);
     Check(pointer, Number(i64_, bytes), static_cast<int64_t>(alignment.value_or(bytes)), write);
   }
-  // The lanes of the mask, at pointers that are given or follow each other.
+  // Adds the checks of the lanes of the mask, at pointers that are given or follow each other.
   void Lanes(Value pointers, mlir::Type type, Value mask, bool write) {
     const auto vector = mlir::cast<mlir::VectorType>(type);
     const int64_t bytes = BytesOf(vector.getElementType());

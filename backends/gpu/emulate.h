@@ -28,7 +28,7 @@ class ModuleOp;
 
 namespace kiln {
 
-// Changes the module.
+// Returns the bytes of the shared object. Changes the module.
 absl::StatusOr<std::string> EmulateKernels(mlir::ModuleOp module, const LaunchList& launches,
                                            const std::string& name);
 

@@ -116,7 +116,7 @@ class Reader {
   absl::Status status_;
 };
 
-// Memory that is not the grid's ends with its kernel.
+// Checks that memory which is not the grid's is used by one kernel alone, since it ends with that kernel.
 absl::Status CheckMemory(const Program& p, const std::vector<Kernel>& kernels) {
   std::map<Id, const Kernel*> users;
   for (const Kernel& kernel : kernels) {

@@ -42,17 +42,17 @@ struct Kernel {
   int64_t exchange_offset() const { return (shared_bytes + 15) / 16 * 16; }
 };
 
-// The kernels in the order of the plan, which must live as long as they do.
+// Returns the kernels in the order of the plan, which must live as long as they do.
 absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::LoopPlan& plan);
 
-// The parameters of the entry points: those of the program, then buffers that the prepare phase writes and
-// others read.
+// Returns the parameters of the entry points: those of the program, then buffers that the prepare phase writes
+// and others read, by id.
 std::vector<Id> ParametersOf(const Program& program, const IndexPlan& plan);
 LaunchList LaunchesOf(const Program& program, const IndexPlan& plan, const std::vector<Kernel>& kernels);
 
-// The axes of threads that a leaf across threads combines over, as positions in AxisNumbers.
+// Returns the axes of threads that a leaf across threads combines over, as positions in AxisNumbers, ascending.
 std::vector<size_t> AxesAcross(const Program& program, const IndexPlan& plan, const plan::Leaf& leaf);
-// The number of adjacent lanes whose values shuffles combine: a power of two; 1: shuffles do not help.
+// Returns the number of adjacent lanes whose values shuffles combine: a power of two; 1 if shuffles do not help.
 int64_t LanesAcross(const Kernel& kernel, const std::vector<size_t>& axes);
 
 }  // namespace kiln

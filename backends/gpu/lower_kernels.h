@@ -22,7 +22,7 @@ struct LoweredKernels {
   LaunchList launches;
 };
 
-// The program is the decomposed one that was planned.
+// Lowers all kernels of the plan. The program is the decomposed one that was planned.
 absl::StatusOr<LoweredKernels> LowerKernels(const Program& program, const plan::LoopPlan& plan,
                                             mlir::MLIRContext& context, const LowerOptions& options = {});
 

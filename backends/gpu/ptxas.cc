@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-// The number before `what` in the line; 0 if the line does not have it.
+// Returns the number before `what` in the line; 0 if the line does not have it.
 int64_t NumberBefore(absl::string_view line, absl::string_view what) {
   const size_t at = line.find(what);
   if (at == absl::string_view::npos) return 0;
@@ -29,7 +29,7 @@ bool Spills(const Cubin& cubin) {
                         [](const KernelFacts& kernel) { return kernel.spill_stores > 0; });
 }
 
-// The PTX with kernels that may have all registers of an SM for one thread block.
+// Returns the PTX with .minnctapersm 1 for each kernel, so that one thread block may have all registers of an SM.
 std::string ForOneThreadBlock(const std::string& ptx) {
   std::string result;
   for (const absl::string_view line : absl::StrSplit(ptx, '\n'))

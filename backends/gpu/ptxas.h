@@ -39,11 +39,11 @@ struct KernelLimits {
   int64_t spills = 0;  // bytes that it may store there for want of registers
 };
 
-// kFailedPrecondition if a kernel exceeds a limit, or if ptxas warns that wgmma is serialized (C7510) or
-// setmaxnreg is ignored (C7504, C7508), which may hang.
+// Checks a report. kFailedPrecondition if a kernel exceeds a limit, or if ptxas warns that wgmma is serialized
+// (C7510) or setmaxnreg is ignored (C7504, C7508), which may hang.
 absl::Status CheckKernels(const PtxasReport& report, const KernelLimits& limits = {});
 
-// The path of ptxas (cuda_tools.h), and its version, such as 13.0.88.
+// Return the path of ptxas (cuda_tools.h), and its version, such as 13.0.88, or a text which says that it is unknown.
 absl::StatusOr<std::string> FindPtxas();
 absl::StatusOr<std::string> PtxasVersion();
 
@@ -52,8 +52,8 @@ struct Cubin {
   PtxasReport report;
 };
 
-// ptxas may spill a few registers, so that an SM has room for more thread blocks. If it spills, it is run again and told
-// that one thread block is enough (.minnctapersm 1); the second cubin counts if it does not spill.
+// Assembles the PTX. ptxas may spill a few registers, so that an SM has room for more thread blocks. If it spills, it is run
+// again and told that one thread block is enough (.minnctapersm 1). Returns the second cubin if that does not spill.
 absl::StatusOr<Cubin> AssemblePtx(const std::string& ptx, const std::string& chip);
 
 }  // namespace kiln

@@ -68,8 +68,8 @@ std::optional<ArgBlocks::Affine> ArgBlocks::AffineOf(mlir::Value index) const {
   return left;
 }
 
-// True if the index grows along the order of iterations in the file, from the start's index or a greater one
-// on.
+// True if the index is proven to grow from each iteration to the next one in the file's order, and never to be
+// below the start's index.
 bool ArgBlocks::Grows(mlir::Value index) const {
   const auto affine = AffineOf(index);
   if (!affine) return false;
@@ -100,7 +100,7 @@ Id ArgBlocks::Worst(int result) const {
   return b_.program().List(b_.program().monoids[monoid_].identity)[result];
 }
 
-// The position of an iteration among the reduced loops, in the file's order.
+// Returns the position of an iteration among the reduced loops, in the file's order, as an i64.
 Id ArgBlocks::PositionOf() const {
   IndexSum position = IndexSum::Constant(0);
   int64_t inner = 1;
@@ -160,7 +160,7 @@ void ArgBlocks::EmitValue(const std::string& name) {
   values_.SetBuffer(result, buffer);
 }
 
-// The file's index at a position, over the loops that are not reduced.
+// Returns the file's index at a position, over the loops that are not reduced.
 mlir::FailureOr<Id> ArgBlocks::IndexAt(mlir::Value index, Id position) {
   const auto leaf = [&](mlir::Value value) -> mlir::FailureOr<Id> {
     auto loop = value.getDefiningOp<mlir::linalg::IndexOp>();

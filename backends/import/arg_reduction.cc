@@ -53,7 +53,7 @@ bool Holds(CmpFPredicate p, std::optional<int> sign) {
   return sign ? (bits & (*sign == 0 ? 1 : *sign > 0 ? 2 : 4)) != 0 : !ordered;
 }
 
-// Compares left with right: sets the sign, or nullopt if they are unordered. False if they are not these
+// Compares left with right: sets the sign, or nullopt if they are unordered. Returns false if they are not these
 // operands.
 bool Compare(const Operands& o, const Case& c, mlir::Value left, mlir::Value right,
              std::optional<int>* sign) {
@@ -96,7 +96,7 @@ std::optional<bool> Truth(mlir::Value condition, const Operands& o, const Case& 
   return llvm::isa<AndIOp>(op) ? *left && *right : llvm::isa<OrIOp>(op) ? *left || *right : *left != *right;
 }
 
-// Matches select(condition, new, old) or the reverse; `term` is the new value.
+// Matches select(condition, new, old) or the reverse, and sets `term` to the new value. Returns null for others.
 mlir::arith::SelectOp ChoiceOf(mlir::Value result, mlir::Value accumulator, mlir::Value* term) {
   auto select = result.getDefiningOp<mlir::arith::SelectOp>();
   if (!select || (select.getTrueValue() == accumulator) == (select.getFalseValue() == accumulator))
@@ -105,7 +105,7 @@ mlir::arith::SelectOp ChoiceOf(mlir::Value result, mlir::Value accumulator, mlir
   return DependsOn(*term, accumulator) ? nullptr : select;
 }
 
-// True if the new value is taken; nullopt if that depends on the indices.
+// Returns whether the new value is taken; nullopt if that depends on the indices, or on something unknown.
 std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir::Value term, Order values) {
   std::optional<bool> takes;
   for (const int index : {-1, 0, 1}) {
@@ -116,8 +116,8 @@ std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir:
   return *takes == (select.getTrueValue() == term);
 }
 
-// Sets `kind` to max or min, and whether the choice skips NaN. False if it selects neither the larger nor the
-// smaller value.
+// Sets `kind` to max or min, and whether the choice skips NaN. Returns false if it selects neither the larger nor
+// the smaller value, or if a NaN would erase earlier values.
 bool KindOfChoice(mlir::arith::SelectOp choice, const Operands& o, mlir::Value term, Monoid::Kind& kind,
                   bool& skips_nan) {
   const auto greater = Takes(choice, o, term, Order::kGreater), less = Takes(choice, o, term, Order::kLess);

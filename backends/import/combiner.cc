@@ -40,7 +40,8 @@ std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, m
   return choice;
 }
 
-// The maximum or minimum of integers. For one bit, true is the larger value unsigned, and -1 signed.
+// Returns the step of a maximum or minimum of integers. For one bit, true is the larger value unsigned, and -1
+// signed.
 Step Extremum(bool max, mlir::Value left, mlir::Value right, bool is_unsigned) {
   Step step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, left, right};
   if (left.getType().isInteger(1)) {
@@ -82,7 +83,8 @@ std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumul
   return std::nullopt;
 }
 
-// One step of a reduction. Single bits are added, subtracted and multiplied modulo 2.
+// Returns an operation as a step of a reduction; nullopt if it is none. Single bits are added, subtracted and
+// multiplied modulo 2.
 std::optional<Step> StepOf(mlir::Operation* op, mlir::Value accumulator) {
   using namespace mlir::arith;  // NOLINT: the operations of one dialect
   if (auto select = llvm::dyn_cast<SelectOp>(op)) return SelectStep(select, accumulator);

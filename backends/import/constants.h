@@ -7,16 +7,17 @@
 
 namespace kiln {
 
-// A splat becomes one scalar. Other constants become constant buffers with their bytes, or parameters if the
-// file leaves out the bytes, or if `values` detaches such.
+// Translates a constant tensor. A splat becomes one scalar. Others become constant buffers with their bytes, or
+// parameters if the file leaves out the bytes, or if they are detached (Values::least_detached).
 mlir::LogicalResult TranslateConstant(mlir::arith::ConstantOp op, Values& values);
 
-// ImportOptions::large_constants is meant for constants of at least so many bytes: none, unless one of the function has
-// 64 KiB, and then all but the smallest. Then a model with weights in its file has them all at one place, so that equal
-// layers are equal tasks, and one with small tables alone needs no weights.
+// Returns the bytes from which on constants go to ImportOptions::large_constants: 64 if a constant that may go there has
+// 64 KiB or more, otherwise INT64_MAX, so that none goes. Thus the weights of a model are outside of it, and equal layers
+// are equal tasks; a model with small tables alone needs no such file.
 int64_t LeastDetached(mlir::func::FuncOp function);
 
-// True for a constant of such a size, which is neither a splat nor made of indices.
+// Returns whether the operation is a constant that may be detached, of at least so many bytes. Splats, i1, i32 and i64 may
+// not: integers may be indices.
 bool IsDetached(mlir::Operation* op, int64_t least);
 
 // Appends the bytes to the file. Returns how many, or -1 if they cannot be written.

@@ -69,13 +69,13 @@ void GatherAsGeneric(mlir::tensor::GatherOp op, mlir::IRRewriter& rewriter) {
   rewriter.replaceOp(op, generic.getResults());
 }
 
-// A constant of index type.
+// Emits a constant of index type.
 mlir::Value Index(mlir::OpBuilder& b, mlir::Location at, int64_t value) {
   return mlir::arith::ConstantIndexOp::create(b, at, value);
 }
 
-// For each place of the scattered dimensions, finds the row of the indices that names it, or `none`. Goes
-// through all rows, and the last match wins.
+// Emits code that finds, for each place of the scattered dimensions, the row of the indices that names it, or
+// `none`. It goes through all rows, and the last match wins.
 mlir::Value RowOfEachPlace(mlir::tensor::ScatterOp op, mlir::Value none, mlir::IRRewriter& rewriter) {
   using namespace mlir;  // NOLINT: many of its names
   const Location loc = op.getLoc();

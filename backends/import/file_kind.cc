@@ -79,7 +79,7 @@ bool IsOnnx(absl::string_view bytes) {
   return version && graph;
 }
 
-// The kind of a zip file, by the name of its first entry.
+// Returns the kind of a zip file, by the name of its first entry.
 FileKind OfZip(absl::string_view bytes) {
   constexpr size_t kLength = 26, kName = 30;
   const absl::string_view name =

@@ -53,7 +53,7 @@ std::optional<IndexSum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>&
   }
 }
 
-// The identity of a monoid as the bits of a constant.
+// Returns the identity of a monoid as the bits of a constant.
 int64_t IdentityBits(Monoid::Kind kind, DType dtype) {
   Program scratch;
   const Id monoid = scratch.AddMonoid(kind, dtype);
@@ -365,8 +365,8 @@ class GenericTranslator {
     return ops[static_cast<int>(combiner.kind)];
   }
 
-  // The operation that names a block. A select of one of the two compared values counts as maximum or
-  // minimum.
+  // Returns the name of the operation, for a block. A select of one of the two compared values counts as maximum
+  // or minimum.
   std::string OperationName(const Expr& e) {
     Op op = e.op;
     if (op == Op::kSelect) {
@@ -384,8 +384,8 @@ class GenericTranslator {
     return absl::StrReplaceAll(absl::string_view(kiln::ToString(op)), {{"-", "_"}});
   }
 
-  // The name of a block: "contraction" or "reduce_max"; for an elementwise block, its last operation, or the
-  // kind of copy.
+  // Returns the name of a block: "contraction", or such as "reduce_max"; for an elementwise block, its last
+  // operation, or the kind of copy.
   std::string NameOf(const Planned& plan) {
     const Expr& e = b_.program().exprs[plan.values[0]];
     if (plan.kind) {

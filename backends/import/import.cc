@@ -85,7 +85,7 @@ std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text)
   return absl::StrCat(where, ": ", message);
 }
 
-// The program name for a file: "path/to/conv 2.mlir" -> "conv_2".
+// Returns the program name for a file: "path/to/conv 2.mlir" -> "conv_2".
 std::string Stem(absl::string_view filename) {
   std::string stem(filename.substr(filename.rfind('/') + 1));
   stem = std::string(absl::StripSuffix(stem, ".mlir"));
@@ -117,7 +117,8 @@ absl::StatusOr<mlir::func::FuncOp> Entry(mlir::ModuleOp module, absl::string_vie
       "\n  hint: choose one with --function NAME, among ", names));
 }
 
-// The name "%NAME" in the text at the location, or the name that the location itself has.
+// Returns the name of "%NAME" in the text at the location, or the name that the location itself has; "" if there is
+// none.
 std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
   if (const auto named = llvm::dyn_cast<mlir::NameLoc>(location)) return named.getName().str();
   const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(location);
@@ -132,7 +133,7 @@ std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
       .str();
 }
 
-// The argument names of each function, before normalization loses them. Bytecode has none.
+// Returns the argument names of each function, before normalization loses them. Bytecode has none.
 llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module, llvm::SourceMgr& sources) {
   llvm::StringMap<std::vector<std::string>> names;
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {

@@ -22,7 +22,7 @@
 //   (backends/import/arg_blocks.h). If the index is read from a tensor and NaN wins, the index is assumed to
 //   grow.
 // - With ImportOptions::large_constants, constants are parameters without bytes if one of them has 64 KiB, except those
-//   below 64 bytes. Those of 32-bit and 64-bit integers are not, since their values may be indices or sizes.
+//   below 64 bytes. Splats and i1 are not, nor 32-bit and 64-bit integers, since these may be indices or sizes.
 //
 // Text may start with a byte-order mark. MLIR bytecode is accepted too. Files in other formats (ONNX, TFLite,
 // safetensors, ...) give an error that names the format and how to convert it (backends/import/file_kind.h).
@@ -99,9 +99,9 @@ struct Imported {
   std::vector<LargeConstant> large_constants;  // in the order of the file
 };
 
-// Imports linalg from a text. kOutOfRange if there is nothing to compute because no result has elements.
-// `filename` is used in messages, and names the program if the function is called main. A crash of the parser
-// crashes the caller.
+// Imports linalg from a text. kOutOfRange if there is nothing to compute because no result has elements;
+// kUnavailable if large constants cannot be written. `filename` is used in messages, and names the program if the
+// function is called main. A crash of the parser crashes the caller.
 absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view filename,
                                       const ImportOptions& options = {});
 

@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// As ImportLinalg, for a text behind which a zero byte lies, as files that LLVM maps.
+// Does the same as ImportLinalg, for a text that is followed by a zero byte, such as a file that LLVM maps.
 absl::StatusOr<Imported> ImportTerminated(absl::string_view text, absl::string_view filename,
                                           const ImportOptions& options);
 

@@ -14,7 +14,8 @@
 
 namespace kiln {
 
-// One call for each boundary. `program` is the imported one, or it has the same parameters.
+// Returns a call for each boundary, and makes temporaries of the buffers in Imported::between. `program` is the imported
+// one, or has the same parameters.
 std::vector<ForeignCall> JoinForeign(const Imported& imported, Program& program);
 
 }  // namespace kiln

@@ -25,7 +25,7 @@ bool FitsBuffer(mlir::Value value) {
   return ToDType(value.getType()) || ShapeOf(value.getType(), &shape, &why);
 }
 
-// All values that the operation and those in its regions use, and that are defined outside of it.
+// Returns all values that the operation and those in its regions use, and that are defined outside of it.
 llvm::SetVector<mlir::Value> Uses(mlir::Operation* op) {
   llvm::SetVector<mlir::Value> uses;
   op->walk([&](mlir::Operation* inner) {
@@ -55,7 +55,7 @@ class Outliner {
   }
 
  private:
-  // Operations that each cut has a copy of.
+  // True for operations that each cut has a copy of: constants, empty tensors, fills, and computations of scalars.
   bool IsCopied(mlir::Operation* op) const {
     if (op == nullptr || op->getBlock() != &block_ || region_.contains(op) || !mlir::isMemoryEffectFree(op) ||
         IsDetached(op, least_detached_))
@@ -66,7 +66,7 @@ class Outliner {
     return op->getNumRegions() == 0 && llvm::none_of(op->getResults(), IsTensor);
   }
 
-  // The operations whose results a cut takes from outside, through operations that are copied.
+  // Adds the values that an operation of a cut takes from outside, directly or through operations that are copied.
   void SourcesOf(mlir::Operation* op, llvm::SetVector<mlir::Value>& sources) const {
     for (const mlir::Value value : Uses(op)) {
       mlir::Operation* from = value.getDefiningOp();
@@ -212,7 +212,7 @@ class Outliner {
                                                 mlir::RankedTensorType::get({}, value.getType()), value);
   }
 
-  // The module's text, or nothing if upstream MLIR does not know all operations in it.
+  // Returns the module's text; "" if upstream MLIR does not know all operations in it.
   static std::string TextOf(mlir::ModuleOp module) {
     const mlir::WalkResult known = module.walk([](mlir::Operation* op) {
       const bool called = llvm::isa<mlir::func::CallOp>(op);

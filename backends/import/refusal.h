@@ -27,15 +27,15 @@ inline constexpr char kTypesHint[] =
 inline constexpr char kMemrefHint[] = "import the tensors that it was bufferized from";
 inline constexpr char kSplitHint[] = "cut it into operations on smaller tensors";
 
-// The place in a file that a location refers to, through inlining, fusing and naming: "FILE:LINE:COL" or
+// Returns the place in a file that a location refers to, through inlining, fusing and naming: "FILE:LINE:COL" or
 // "unknown location".
 std::string Where(mlir::Location location);
 
-// The message of a refusal: "FILE:LINE:COL: OP is not supported (REASON)\n  hint: HINT".
+// Returns the message of a refusal: "FILE:LINE:COL: OP is not supported (REASON)\n  hint: HINT".
 std::string ToString(const Refusal& refusal);
 
-// The name of the named operation that normalization replaced, which it left in the operation's location;
-// empty if there is none.
+// Returns the name of the named operation that normalization replaced, which it left in the operation's location;
+// "" if there is none.
 std::string OriginalName(mlir::Operation* op);
 void SetOriginalName(mlir::Operation* op, llvm::StringRef name);
 

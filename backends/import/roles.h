@@ -10,9 +10,9 @@
 
 namespace kiln {
 
-// The positions of all arguments that `inputs` does not name. `inputs` is ImportOptions::inputs, `names` the
-// file's names of the arguments, and `is_marked` says which the file marks as constants.
-// kInvalidArgument, for a number out of range, an unknown name, or an input that the file marks as a constant.
+// Returns the positions of all arguments that `inputs` does not name. `inputs` is ImportOptions::inputs, `names`
+// the file's names of the arguments, and `is_marked` says which the file marks as constants.
+// kInvalidArgument for a number out of range, an unknown name, or an input that the file marks as a constant.
 absl::StatusOr<std::vector<int>> ConstantArguments(const std::vector<std::string>& inputs,
                                                    const std::vector<std::string>& names,
                                                    absl::FunctionRef<bool(int)> is_marked);

@@ -304,9 +304,9 @@ mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id
   return IntegerPower(dtype, base, exponent);
 }
 
-// Integer power by repeated squaring: one factor for each exponent bit except the sign. For negative
+// Computes an integer power by repeated squaring: one factor for each exponent bit except the sign. For negative
 // exponents, 1 and -1 are their own inverses, and inverses of other numbers round to 0. 0 to a negative power
-// is undefined in the file.
+// is undefined in the file, and gives 0.
 Id Scalars::IntegerPower(DType dtype, Id base, Id exponent) {
   const Id zero = Number(dtype, 0), one = Number(dtype, 1);
   if (dtype == DType::kI1) return b_.Make(Op::kSelect, dtype, exponent, base, one);

@@ -11,7 +11,7 @@ namespace {
 constexpr char kStaticHint[] =
     "export with fixed shapes, so that every offset, size and stride is a constant";
 
-// The indices of the shape `wide`, whose dimensions were collapsed in groups, in terms of the collapsed
+// Returns the indices of the shape `wide`, whose dimensions were collapsed in groups, in terms of the collapsed
 // indices.
 std::vector<IndexSum> Expanded(const std::vector<int64_t>& wide, const std::vector<int64_t>& collapsed,
                                llvm::ArrayRef<mlir::ReassociationIndices> groups) {
@@ -30,7 +30,7 @@ std::vector<IndexSum> Expanded(const std::vector<int64_t>& wide, const std::vect
   return index;
 }
 
-// The indices of the collapsed shape in terms of those of `wide`.
+// Returns the indices of the collapsed shape in terms of those of `wide`.
 std::vector<IndexSum> Collapsed(const std::vector<int64_t>& wide,
                                 llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return wide[source.id]; };
@@ -114,7 +114,7 @@ class TensorOpTranslator {
     return values_.SetView(op.getResult(), op.getSource(), index, op_);
   }
 
-  // within(i - offset in the source's box, i on its grid) ? source[(i - offset) / stride] : dest[i]
+  // Computes within(i - offset in the source's box, i on its grid) ? source[(i - offset) / stride] : dest[i].
   mlir::LogicalResult InsertSlice(mlir::tensor::InsertSliceOp op) {
     if (!IsStatic(op)) return values_.Refuse(op_, "an offset, size or stride that is computed", kStaticHint);
     const std::vector<int64_t> domain = ShapeOf(op.getResult());

@@ -59,7 +59,8 @@ class Translator {
     return imported;
   }
 
-  // The operations that cannot be translated. No program comes of this.
+  // Returns the operations that cannot be translated; none if an argument cannot. Their results become inputs, so that
+  // the operations after them are tried too. No program comes of this.
   std::vector<RefusedOp> RefusedOps() {
     std::vector<RefusedOp> refused;
     if (mlir::failed(Arguments())) return refused;

@@ -67,7 +67,7 @@ std::vector<IndexSum> IdentityOf(size_t rank) {
 
 namespace {
 
-// The sum for an index that consists of loops and constants, and multiples of them; nullopt for other values.
+// Returns the sum for an index that consists of loops and constants, and multiples of them; nullopt for other values.
 std::optional<IndexSum> AffineIndex(mlir::Value value, Values::IterOf iter_of) {
   using namespace mlir::arith;  // NOLINT: the operations of one dialect
   llvm::APInt constant;

@@ -34,7 +34,7 @@ std::vector<int64_t> ShapeOf(mlir::Value tensor);  // of a tensor for which the 
 DType ElementOf(mlir::Value tensor);
 std::vector<Extent> Extents(const std::vector<int64_t>& shape);
 
-// Spatial iters called i, j, k... of a block over `domain`, and their values.
+// Return spatial iters, called i, j, k..., of a block over `domain`, and their values.
 std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain);
 std::vector<IndexSum> IdentityOf(size_t rank);
 
@@ -78,7 +78,7 @@ class Values {
   // Returns a translator for scalars that are computed outside of any block's body.
   Scalars Outside(mlir::Operation* user);
 
-  // Gives `tensor` a buffer of its own, with a block that copies it.
+  // Gives `tensor` a buffer of its own, with a block that copies or fills it.
   mlir::LogicalResult Materialize(mlir::Value tensor, mlir::Operation* user);
   bool IsWholeBuffer(mlir::Value tensor) const;
   Role RoleOf(mlir::Value tensor) const;  // kInput if it is no view
@@ -92,7 +92,8 @@ class Values {
   std::string UniqueName(const std::string& wanted);
   Id Temporary(const std::string& block, mlir::Value tensor);
 
-  // The bytes from which on constants become parameters (backends/import/constants.h); their names, in order.
+  // The bytes from which on constants become parameters (backends/import/constants.h), and the constants that did, with
+  // their names, in the order of the file.
   int64_t least_detached = std::numeric_limits<int64_t>::max();
   std::vector<std::pair<std::string, mlir::arith::ConstantOp>> detached;
 

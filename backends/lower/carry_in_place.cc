@@ -26,7 +26,7 @@ absl::Status CheckSizes(mlir::ValueRange carried) {
   return absl::OkStatus();
 }
 
-// Collects the block arguments whose buffer a tensor may share.
+// Adds to `seen` the tensor and all tensors whose buffer it may share, up to block arguments.
 void Roots(mlir::Value value, llvm::SmallPtrSetImpl<mlir::Value>& seen) {
   if (!IsTensor(value) || !seen.insert(value).second) return;
   mlir::Operation* op = value.getDefiningOp();
@@ -50,7 +50,7 @@ void Roots(mlir::Value value, llvm::SmallPtrSetImpl<mlir::Value>& seen) {
   }
 }
 
-// Which carried tensors a value may share its buffer with.
+// Whether a value may share its buffer with the tensor that is carried in its own place, and with any of the others.
 struct Sharing {
   bool own = false, others = false;
 };
@@ -64,7 +64,8 @@ Sharing SharingOf(mlir::Value value, mlir::ValueRange carried, size_t position) 
   return sharing;
 }
 
-// Writes each tensor that the terminator passes on to the buffer of the tensor that is carried in its place.
+// Writes each tensor that the terminator passes on, from operand `first` on, to the buffer of the tensor that is carried
+// in its place. Copies it before if it may share its buffer with another of `carried`; with `copies`, also with its own.
 void WriteTo(mlir::Operation* terminator, unsigned first, mlir::ValueRange carried, bool copies) {
   mlir::OpBuilder b(terminator);
   const mlir::Location loc = terminator->getLoc();
@@ -88,7 +89,7 @@ void WriteTo(mlir::Operation* terminator, unsigned first, mlir::ValueRange carri
   }
 }
 
-// Something of this type, which is never read.
+// Returns a value that is never read: an empty tensor or a zero. Fails for other types.
 mlir::FailureOr<mlir::Value> Anything(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type) {
   if (auto ranked = mlir::dyn_cast<mlir::RankedTensorType>(type))
     return mlir::Value(tensor::EmptyOp::create(b, loc, ranked.getShape(), ranked.getElementType()));

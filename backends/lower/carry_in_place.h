@@ -14,7 +14,8 @@
 
 namespace kiln {
 
-// kInvalidArgument for a loop that carries a tensor whose size is not a number.
+// Prepares all loops in `root`. kInvalidArgument if one carries a tensor of dynamic size, or if a scf.while passes on a
+// value that is neither a ranked tensor nor a number.
 absl::Status CarryInPlace(mlir::Operation* root, bool copies);
 
 }  // namespace kiln

@@ -15,7 +15,7 @@ int64_t ElementBytes(mlir::MemRefType type) {
   return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
 }
 
-// The array that holds a piece for each thread.
+// Returns the type of an array with a piece for each thread, each padded to kPieceAlignment.
 mlir::MemRefType ArrayOfPieces(mlir::MemRefType type, int pieces) {
   const int64_t bytes = ElementBytes(type) * type.getNumElements();
   const int64_t padded = (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;

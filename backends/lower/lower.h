@@ -5,10 +5,10 @@
 //   rematerialize-loads    loads again in loops that lack registers for values  module
 //
 // The module contains an entry point NAME with one memref<Nxtype> for each of Program::parameters, in order,
-// row-major or in the buffer's layout. An i1 takes a byte, and an index is an i64. NAME returns 0 (i32). Loop
-// nests that are marked `prepare` go to a second entry point NAME_prepare. Temporaries that they write and
-// the other nests read become further parameters of both entry points, after the program's own, in the order
-// of their ids.
+// row-major or in the buffer's layout. An i1 takes a byte, and an index is an i64. NAME returns an i32: the
+// program's status, or 0 if it has none. Loop nests that are marked `prepare` go to a second entry point
+// NAME_prepare. Temporaries that they write and the other nests read become further parameters of both entry
+// points, after the program's own, in the order of their ids.
 //
 // A parallel loop becomes an scf.for with an attribute. A buffer that is private to each of its iterations is
 // allocated once, with another attribute (backends/cpu/passes/outline_parallel.h). A backend that knows
@@ -42,10 +42,11 @@ namespace kiln {
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});
 
-// The text of the program and the loop plan that Lower emits (backends/lower/text/loop_plan_parse.h). Errors as above.
+// Returns the text of the decomposed program and of the loop plan that Lower emits
+// (backends/lower/text/loop_plan_parse.h). Errors as above.
 absl::StatusOr<std::string> PlanText(const Program& program, const LowerOptions& options = {});
 
-// The entry points of a lowered program: NAME, and NAME_prepare if the program has a prepare phase.
+// Returns the entry points of a lowered program: NAME, and NAME_prepare if the program has a prepare phase.
 std::vector<std::string> EntryPoints(const Program& program);
 
 }  // namespace kiln

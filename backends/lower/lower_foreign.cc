@@ -70,7 +70,7 @@ mlir::MemRefType MemoryOf(mlir::Type type) {
   return mlir::MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-// Parameters become memory. The function only reads its arguments, and it writes its results.
+// Replaces tensor parameters by memory. Results become further parameters, which the function writes; it returns 0.
 void TakePointers(mlir::func::FuncOp function) {
   mlir::Block& body = function.getBody().front();
   mlir::Operation* end = body.getTerminator();
@@ -97,7 +97,7 @@ void TakePointers(mlir::func::FuncOp function) {
   function.setAllResultAttrs(llvm::ArrayRef<mlir::DictionaryAttr>(b.getDictionaryAttr({})));
 }
 
-// isnormal(x) = least normal number <= abs(x) < infinity. It has no lowering of its own.
+// Expands isnormal(x) = least normal number <= abs(x) < infinity, which has no lowering of its own.
 void ExpandIsNormal(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::math::IsNormalOp> found;
   module.walk([&](mlir::math::IsNormalOp op) { found.push_back(op); });
@@ -149,7 +149,7 @@ void SeparateEmpties(mlir::ModuleOp module) {
   }
 }
 
-// No pass changes loops between CarryInPlace and this.
+// Replaces tensors by memory. No pass may change loops between CarryInPlace and this.
 mlir::LogicalResult Bufferize(mlir::ModuleOp module) {
   mlir::PassManager passes(module.getContext());
   passes.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -184,7 +184,8 @@ std::optional<int64_t> UpperBound(mlir::Value size) {
   return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
-// Gives arrays whose size has a constant bound that many bytes: alloc(%n) -> view(alloc of bytes)[%n].
+// Allocates arrays of dynamic size with as many bytes as they may need, if that has a constant bound:
+// alloc(%n) -> view(alloc of bytes)[%n].
 void BoundSizes(mlir::ModuleOp module) {
   llvm::SmallVector<memref::AllocOp> arrays;
   module.walk([&](memref::AllocOp op) {
@@ -212,7 +213,8 @@ void BoundSizes(mlir::ModuleOp module) {
   }
 }
 
-// Frees what is still allocated at the end of its block. Fails if the memory leaves the block.
+// Frees each array that the function still allocates, at the end of its block. Fails if the memory may leave the block
+// or is an operand of a select.
 mlir::LogicalResult FreeTheRest(mlir::func::FuncOp function) {
   llvm::SmallVector<memref::AllocOp> arrays;
   function.walk([&](memref::AllocOp op) { arrays.push_back(op); });
@@ -232,7 +234,7 @@ mlir::LogicalResult FreeTheRest(mlir::func::FuncOp function) {
   return mlir::success();
 }
 
-// The arrays that are allocated when the operation runs, and freed later.
+// Returns the arrays that are allocated when the operation runs, and freed later.
 llvm::SmallVector<mlir::Value> HeldAt(mlir::Operation* op, mlir::func::FuncOp function) {
   const mlir::DominanceInfo dominance(function);
   llvm::SmallVector<mlir::Value> held;
@@ -243,7 +245,8 @@ llvm::SmallVector<mlir::Value> HeldAt(mlir::Operation* op, mlir::func::FuncOp fu
   return held;
 }
 
-// Makes branches of loops, and lets a failed assertion return 1. Returns whether there is one.
+// Lowers loops to branches, and lets a failed cf.assert free all arrays and return 1. Returns whether there is a
+// cf.assert.
 mlir::FailureOr<bool> ReturnFailures(mlir::ModuleOp module, mlir::func::FuncOp function) {
   mlir::PassManager passes(module.getContext());
   passes.addPass(mlir::createSCFToControlFlowPass());
@@ -268,7 +271,7 @@ mlir::FailureOr<bool> ReturnFailures(mlir::ModuleOp module, mlir::func::FuncOp f
   return true;
 }
 
-// Makes f64 of all other floats. A cast between floats becomes its operand.
+// Makes f64 of all other floats. A cast between floats becomes its operand. Fails if there is a bitcast.
 mlir::LogicalResult MakeDoubles(mlir::ModuleOp module) {
   const mlir::WalkResult bits = module.walk([](mlir::Operation* op) {
     return mlir::isa<mlir::arith::BitcastOp, mlir::tensor::BitcastOp>(op) ? mlir::WalkResult::interrupt()

@@ -28,9 +28,9 @@ struct ForeignCode {
   bool has_status = false;          // whether it may return 1
 };
 
-// `text`: a module with one function with a body, on ranked tensors of static shape. `doubles`: with f64 in place of all
-// other floats, as WithDoubles (lang/graph/with_doubles.h) makes of programs. kInvalidArgument with the message of the
-// pass that refuses it; with `doubles`, too, if the bits of a float are read as those of another type.
+// Lowers `text`: a module with one function with a body, on ranked tensors of static shape. `doubles`: replaces all other
+// floats by f64, as WithDoubles (lang/graph/with_doubles.h) does for programs. kInvalidArgument with the message of the
+// pass that refuses it; with `doubles`, also if the bits of a float are read as those of another type.
 absl::StatusOr<ForeignCode> LowerForeign(absl::string_view text, const std::string& symbol,
                                          mlir::MLIRContext& context, bool doubles = false);
 

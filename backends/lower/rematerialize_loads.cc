@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-// The index of a load; null for other operations.
+// Returns the index operand of a load; null for other operations.
 mlir::OpOperand* IndexOf(mlir::Operation* op) {
   return llvm::TypeSwitch<mlir::Operation*, mlir::OpOperand*>(op)
       .Case<mlir::memref::LoadOp, mlir::vector::LoadOp, mlir::vector::MaskedLoadOp>(
@@ -22,7 +22,7 @@ mlir::OpOperand* IndexOf(mlir::Operation* op) {
       .Default(nullptr);
 }
 
-// The indices of loads in a loop that do not depend on it, from memory that the loop does not store to.
+// Returns the loop-invariant index operands of loads directly in a loop, from memory that only loads in the loop use.
 std::vector<mlir::OpOperand*> Standing(mlir::scf::ForOp loop) {
   std::vector<mlir::OpOperand*> loads;
   llvm::DenseSet<mlir::Value> stored;

@@ -38,8 +38,8 @@ struct ElementsOptions {
 ChosenElements EvaluateChosen(const Program& original, const Program& scheduled,
                               const ElementsOptions& options);
 
-// At most `n` elements of each output, chosen by the seed among those that were written. `file` has the outputs, one
-// after the other; what was not written has the pattern of FillPoison.
+// Returns at most `n` elements of each output, chosen by the seed among those that were written. `file` has the outputs,
+// one after the other. An element with the pattern of FillPoison counts as not written.
 std::vector<Element> ChooseWritten(const Program& scheduled, const std::string& file, int n, uint64_t seed);
 
 }  // namespace kiln

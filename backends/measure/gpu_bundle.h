@@ -25,7 +25,7 @@ class GpuBundle {
   // Creates the folder, and removes an older bundle from it.
   static absl::StatusOr<GpuBundle> Create(const std::string& folder);
 
-  // `json` is an object in one line.
+  // Adds a line to the results, and a request with the line that its result is added to. `json` is an object in one line.
   void Note(const std::string& json);
   void Add(const RunRequest& request, const std::string& json);
   absl::Status Close();
@@ -41,7 +41,7 @@ class GpuBundle {
   absl::Status status_;
 };
 
-// Adds the elements to the kernel, whose outputs must have them.
+// Adds the elements to the fields of the kernel: the runner then checks that its outputs have these values.
 void WantElements(const ChosenElements& chosen, const Program& original, KernelObject* kernel);
 
 }  // namespace kiln

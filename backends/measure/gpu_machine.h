@@ -37,10 +37,10 @@ struct GpuMachineOptions {
   std::string builder_path = {}, runner_path = {},
               gpu_runner_path = {};  // empty: looks beside the running executable
 
-  // Of StaticMachine.
+  // Used by StaticMachine only.
   double emulation_seconds = 300;  // for all modes of a program, on a busy machine
 
-  // Of GpuMeasurer.
+  // Used by GpuMeasurer only.
   bool reference_kernel = true;  // false: no flag `disturbed`
   double run_seconds = 10;       // limit of a program on the GPU
   int race_samples = 20;         // of each program in a Race
@@ -61,25 +61,26 @@ class GpuMachine : public Measurer {
   // `gpu` is a target with a GPU, still without a fingerprint.
   GpuMachine(Target gpu, GpuMachineOptions options);
 
-  // Starts the builders, and so many runners. `wide`: as in ReferenceOptions. kNotFound without ptxas, with the places
+  // Starts the builders, and `runners` runners. `wide`: as in ReferenceOptions. kNotFound without ptxas, with the places
   // that were searched; kFailedPrecondition if a worker cannot be started.
   absl::Status StartWorkers(int runners, bool wide);
 
   std::shared_future<BuildResult> Submit(const Program& scheduled, BuildOutput output);
   const Reference& ReferenceOf(const Program& original) { return references_->For(original); }
   References& references() { return *references_; }
-  // A file for the outputs of a request, which this machine may write.
+  // Returns the name of a file for the outputs of a request.
   std::string FileOf(size_t request) const { return absl::StrCat(scratch_->path(), "/outputs", request); }
-  // Runs a request to its end, and again if the runner was lost.
+  // Runs a request to its end, and once more if the runner was lost. Returns an interrupted result after Interrupt.
   RunResult Run(RunnerPool& pool, const RunRequest& run) const;
 
-  // What went wrong before a candidate could run: with its build or with its original. The status is `interrupted`
-  // after Interrupt. Nullopt if nothing did.
+  // Returns the result of a candidate that cannot run, because its build or its original failed; nullopt if it can run.
+  // After Interrupt, the status of the result is `interrupted`.
   std::optional<MeasureResult> Obstacle(const BuildResult& built, const Reference& reference) const;
   static MeasureResult Failure(absl::string_view status, std::string error);
-  // The launches, those of the prepare phase first, with what ptxas found of their kernels.
+  // Returns the launches, those of the prepare phase first, each with what ptxas reports of its kernel. Leaves out
+  // launches whose kernel it does not report.
   static std::vector<std::pair<const Launch*, const KernelFacts*>> KernelsOf(const BuildResult& built);
-  // What ptxas found, as JSON: RecordRow::facts.
+  // Returns what ptxas reports of all kernels, as JSON for RecordRow::facts.
   static std::string FactsOf(const BuildResult& built);
 
   void BeginCall() { started_at_ = interrupts_; }
@@ -97,7 +98,7 @@ class GpuMachine : public Measurer {
   int started_at_ = 0;
 };
 
-// The largest memory of a run, in bytes.
+// The memory limit of a run, in bytes.
 inline constexpr int64_t kGpuRunBytes = int64_t{4} << 30;
 
 }  // namespace kiln

@@ -66,7 +66,7 @@ absl::Status GpuMeasurer::StartGpu() {
   return absl::OkStatus();
 }
 
-// Builds and times the kernel that runs beside others.
+// Builds and times the reference kernel, unless the options forbid it.
 absl::Status GpuMeasurer::StartReferenceKernel() {
   if (!options_.reference_kernel) return absl::OkStatus();
   const Program program = GpuReferenceKernelProgram();
@@ -165,7 +165,8 @@ std::vector<GpuMeasurer::Candidate> GpuMeasurer::Build(absl::Span<const MeasureR
   return candidates;
 }
 
-// Adds elements that the interpreter evaluates to the kernel, whose outputs must have them. Returns whether there are any.
+// Evaluates elements of the outputs with the interpreter, for at most two seconds. Adds them to the kernel, whose outputs
+// are then compared with them. Returns whether there are any.
 bool GpuMeasurer::WantChosen(Candidate& candidate) const {
   const Deadline end = SecondsFromNow(kSecondsOfElements);
   const Program& original = *candidate.request->original;

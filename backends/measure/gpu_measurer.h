@@ -3,9 +3,10 @@
 // (reference.h), or with elements that the interpreter evaluates if that takes too long.
 //
 // A quick measurement has three samples, and stops after one that takes five times the best, or two that take twice the
-// best. A thorough one samples until the standard error of the median is 2%. A race times all finalists in turns, in one
-// process, until it is 0.5%. Finalists run more often, with other inputs, since a race shows up now and then. A kernel that does nothing but multiply and add runs before and after; if it took more than
-// 1.1 of its time at the start, the flag `disturbed` says so. Times are not divided by it.
+// best. A thorough one samples for a second, or until the standard error of the median is 2%. A race times all finalists
+// in turns, in one process, for five seconds or until that error is 0.5%. Finalists also run six times with other inputs,
+// because a data race does not show in every run. The reference kernel, which only multiplies and adds, runs before and
+// after. If it took more than 1.1 of its time at the start, the flag `disturbed` is set. Times are not divided by it.
 //
 // A fault or a hang is the result of its program alone: the runner starts a new process (gpu_process.h). The fingerprint
 // of the target is that of the GPU (this_gpu.h). Threads: as GpuMachine.

@@ -13,32 +13,31 @@
 
 namespace kiln {
 
-// For each output in order, how far a kernel's result may differ from the original's.
+// Returns for each output, in the order of the parameters, how far a kernel's result may differ from the original's.
 std::vector<Tolerance> TolerancesOf(const Program& original);
 
-// For each parameter the range of data for which the original is defined; no restriction if none is known. If
-// no range is proven, some are tried on data of `data_seed` (lang/reference/trial_data.h).
+// Returns for each parameter the range of data for which the original is defined, or an unrestricted range if
+// none is known. If no range is proven, tries some on data of `data_seed` (lang/reference/trial_data.h).
 std::vector<DataRange> RangesOf(const Program& original, uint64_t data_seed = 0);
 
-// The data of a run as bytes, for each parameter that is not an output. Runners fill buffers with these
-// bytes.
+// Returns the bytes that runners fill the buffers of a run with: a string for each parameter that is not an output.
 std::vector<std::string> TrialInputs(const Program& original, uint64_t data_seed,
                                      const std::vector<DataRange>& ranges);
 
-// The parameters of the program in order. `tolerances` has an entry for each output in order; `ranges` are
-// those of the original, or empty.
+// Describes the parameters of the program, in their order. `tolerances` has an entry for each output in that
+// order; `ranges` has one for each parameter of the original, or is empty.
 std::vector<KernelParam> ParamsOf(const Program& program, const std::vector<Tolerance>& tolerances,
                                   const std::vector<DataRange>& ranges);
 
-// The kernel of a build whose only output is a shared object with the entry point `symbol`.
+// Returns the kernel of a build whose first output is a shared object with the entry point `symbol`.
 KernelObject KernelOf(const Program& program, const BuildResult& built, const std::string& symbol,
                       const std::vector<Tolerance>& tolerances, const std::vector<DataRange>& ranges = {});
 
-// The request for a builder that compiles a program for a GPU. The entry point is "kernel".
+// Returns the request to compile a program for the target, a GPU. The entry point is "kernel".
 BuildRequest GpuKernelBuild(const Target& target, const Program& program, BuildOutput output);
 
-// The kernel for a runner of GPUs (backends/gpu/driver/cuda_kernel.h). `prepared`: what comes after the parameters of
-// the program.
+// Returns the kernel for a runner of GPUs (backends/gpu/driver/cuda_kernel.h). `prepared`: the parameters that follow
+// those of the program.
 KernelObject GpuKernelOf(const Program& program, const std::string& cubin, const LaunchList& launches,
                          const std::vector<PreparedParam>& prepared, const std::vector<Tolerance>& tolerances,
                          const std::vector<DataRange>& ranges = {});

@@ -213,8 +213,8 @@ class CpuMeasurer::Impl {
     return absl::OkStatus();
   }
 
-  // Gets the references and starts all builds; the first is finished on return. Returns nothing after an
-  // interrupt.
+  // Gets the references and starts all builds. On return the first is finished; all are, if builds must not
+  // overlap with runs. Returns an empty vector after an interrupt.
   std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
     const Phase phase("build");
     started_at_ = interrupts_;
@@ -319,8 +319,8 @@ class CpuMeasurer::Impl {
     return ran;
   }
 
-  // True if the time that was taken for the undisturbed time of the reference kernel now turns out to be too
-  // long. Then corrects the request.
+  // Tells the noise floor how fast the reference kernel was beside this run. If the request's time for it turns
+  // out to be too long by the factor kDisturbed, corrects the request and returns true.
   bool LearnsThatItWasDisturbed(RunRequest& request, const RunResult& ran) {
     if (!request.reference_kernel || ran.status != RunStatus::kOk) return false;
     noise_floor_->Saw(request.reference_kernel->seconds * ran.least_slowdown);
@@ -359,7 +359,8 @@ class CpuMeasurer::Impl {
     result.flags = Flags(candidate, ran, ran.preempted);
   }
 
-  // Runs the candidate once, untimed. The result contains the error if it fails.
+  // Runs the candidate untimed, and checks its outputs. Returns whether they are right; if not, its result has
+  // the error.
   bool Passes(Candidate& candidate) {
     RunRequest run = TimedRun(candidate);
     run.timing = {.runs = 0};

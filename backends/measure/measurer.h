@@ -9,9 +9,10 @@
 //
 // Timing. A quick measurement has one warm-up and three runs. It stops as a lower bound if the fastest run
 // takes more than five times the best (after one run) or twice the best (after two). A thorough one runs
-// until the standard error of its median is 2%. A race times finalists in turns, in five processes, for at
-// least twenty rounds, until that error is 0.5%. A race of one program is the most careful timing. Timed runs
-// own `threads` cores. Builders use the other cores meanwhile, or, if there are none, build before.
+// until the standard error of its median is 2%. A race times finalists in turns, in up to five processes, until
+// that error is 0.5%, but for at least a fifth of `race_rounds` in each. A race of one program is the most
+// careful timing. Timed runs own `threads` cores. Builders use the other cores meanwhile, or, if there are none,
+// build before.
 //
 // Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each
 // sample, and are given in seconds of an undisturbed machine. A sample is quiet if the reference kernel
@@ -75,8 +76,8 @@ struct CpuMeasurerOptions {
 
 class CpuMeasurer final : public Measurer {
  public:
-  // Starts the workers. kFailedPrecondition if one cannot be started, or if there is no room for temporary
-  // files.
+  // Starts the workers and times the reference kernel. kFailedPrecondition if a worker cannot be started, or if
+  // there is no room for temporary files; kInternal if the reference kernel cannot be built or run.
   static absl::StatusOr<CpuMeasurer> Start(const CpuMeasurerOptions& options = {});
   CpuMeasurer(CpuMeasurer&&) noexcept;
   ~CpuMeasurer() override;
@@ -86,20 +87,20 @@ class CpuMeasurer final : public Measurer {
   void Announce(const MeasureRequest& request) override;
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
-  // Seconds spent so far. A build that overlaps with a run counts as running.
+  // Returns the seconds spent so far. A build that overlaps with a run counts as running.
   MeasurerSeconds Spent() const override;
 
-  // Multiply-adds of one core, as the reference kernel reaches them, in flops per second; 0 without a
+  // Returns the flops per second that the reference kernel reaches on one undisturbed core; 0 without a
   // reference kernel.
   double ReferenceRate() const;
 
   // Ends the present measurement soon; its results are `interrupted`. Later calls measure as usual.
   void Interrupt();
 
-  // The builders, which may build other things between calls.
+  // Returns the builders, which may build other things between calls.
   BuilderPool& builders();
 
-  // The ids of all workers; 0 for a worker that does not run now.
+  // Returns the process ids of all workers; 0 for a worker that does not run now.
   std::vector<pid_t> worker_pids() const;
 
  private:

@@ -10,7 +10,7 @@ namespace kiln {
 struct MachineState {
   double load = 0;    // processes that run or wait, averaged over the last minute
   int cores = 1;      // physical cores that this process may use
-  double stolen = 0;  // share of processor time that went to other guests during the observation
+  double stolen = 0;  // share of all processors' time that other guests took while the loops ran
   std::vector<std::string> governors;  // frequency governors, each once; empty if the system has none
   std::string huge_pages;              // "always", "madvise", "never"; empty if unknown
   bool threads_share_cores = false;    // simultaneous multithreading, as far as this system shows it
@@ -20,8 +20,8 @@ struct MachineState {
   double register_spread = 1, cache_spread = 1;
 };
 
-// Observes for about half a second, on the core of timed runs, to which it moves the calling thread for that
-// time.
+// Reads the facts from the system. Then times the two loops, for about half a second, on the core that timed runs
+// use: the calling thread moves there, and back afterwards.
 MachineState ObserveMachine();
 
 struct Finding {
@@ -30,7 +30,7 @@ struct Finding {
   std::string advice;  // empty if it does not disturb
 };
 
-// Tells for each fact of MachineState, in order, whether it disturbs timing, and what to do. Pure.
+// Judges the facts of MachineState, one finding each: whether it disturbs timing, and what to do. Pure.
 std::vector<Finding> NoiseSources(const MachineState& state);
 
 }  // namespace kiln

@@ -21,7 +21,7 @@
 namespace kiln {
 
 struct Reference {
-  std::string failure = {};  // class of failure (search/outcome.h); empty: the original was checked
+  std::string failure = {};  // class of failure (search/outcome.h); empty: the original did not fail
   std::string error = {};
   bool interrupted = false;
   bool interpreted = true;  // false: no element was interpreted, since it takes too long
@@ -29,7 +29,7 @@ struct Reference {
   std::vector<Tolerance> tolerances = {};  // of each output
   std::vector<DataRange> ranges = {};      // of each parameter
   StressInputs stress = {};  // which outputs must be finite for stress inputs; no sets: not tested
-  double seconds = 0;        // of running the original, everything included
+  double seconds = 0;        // of running the original, everything included; 0 if that took too long
 
   bool ok() const { return failure.empty() && !interrupted; }
 };
@@ -40,14 +40,14 @@ struct ReferenceOptions {
   double run_seconds = 60;
   int64_t run_bytes = 0;
   bool wide = true;         // also runs originals with inputs that lie far apart: Reference::stress
-  BuildRequest build = {};  // the limits of builds
+  BuildRequest build = {};  // how originals are built; without a program
   std::function<bool()> interrupted = [] { return false; };
 };
 
 // The result of comparing outputs with the interpreter.
 struct Checked {
   std::string error = {};  // empty: no difference
-  bool any = false;        // whether any element was compared before time ran out or an interrupt came
+  bool any = false;  // an element was compared before time ran out or an interrupt came, or there is none
 };
 
 class References {
@@ -64,7 +64,7 @@ class References {
   // Compares outputs with the interpreter. `file` has the outputs of `scheduled` (as in
   // RunRequest::write_reference_to), and `reference` is that of the original. Compares elements that are
   // chosen for `scheduled`, as many as can be evaluated within `seconds`. Takes milliseconds for a matmul.
-  // `partial`: only elements of the file that do not have the pattern of FillPoison are there.
+  // `partial`: elements of the file with the pattern of FillPoison are missing; only others are chosen.
   Checked Check(const Program& original, const Program& scheduled, const Reference& reference,
                 const std::string& file, double seconds, bool partial = false) const;
 

@@ -7,8 +7,8 @@
 
 namespace kiln {
 
-// A 66 x 64 x 64 matmul in f32, vectorized and tiled for the target's registers: multiply-adds and loads from
-// the L1 cache, a few microseconds long.
+// Returns a 66 x 64 x 64 matmul in f32, vectorized and tiled for the target's registers. It takes a few
+// microseconds of multiply-adds and loads from the L1 cache.
 //
 // Its tiles have twelve accumulators. Eight would just cover the latency of multiply-adds, so that every
 // delay would count: on Zen 3, with another guest on the core, such a matmul takes 1.9 times as long as
@@ -16,7 +16,7 @@ namespace kiln {
 // matmul 1.1 times.
 Program ReferenceKernelProgram(const Target& target);
 
-// The one of GPUs: 512 blocks of 256 threads, of which each adds 512 products in a register.
+// Returns the reference kernel of GPUs: 512 blocks of 256 threads. Each thread adds 512 products in a register.
 Program GpuReferenceKernelProgram();
 
 }  // namespace kiln

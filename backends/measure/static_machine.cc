@@ -23,7 +23,8 @@ MeasureResult Static(MeasureResult failure) {
   return failure;
 }
 
-// How the emulator runs a program. Each mode chooses other blocks of a large launch.
+// Returns the runs of the emulator that check a program. Each has another seed, which chooses the blocks of a large
+// launch that run; kRandom is there twice.
 std::vector<EmulationOptions> EmulationsOf(const LaunchList& list, uint64_t seed) {
   const auto launches = std::count_if(list.launches.begin(), list.launches.end(),
                                       [](const Launch& launch) { return !launch.prepare; });
@@ -114,7 +115,8 @@ MeasureResult StaticMachine::Estimate(const MeasureRequest& request, const Build
   return result;
 }
 
-// Runs the kernels in all modes, as peers. Writes the outputs of the last mode to a file if one is named.
+// Returns the request that runs the kernels in all modes: in the first as its kernel, in the others as its peers. The
+// runner writes outputs to the file `outputs`, unless the name is empty.
 RunRequest StaticMachine::EmulatedRun(const Program& scheduled, const BuildResult& built,
                                       const Reference& reference, const std::string& outputs) const {
   RunRequest run;
@@ -134,7 +136,8 @@ RunRequest StaticMachine::EmulatedRun(const Program& scheduled, const BuildResul
   return run;
 }
 
-// Without outputs of the whole original, elements that the emulated blocks wrote are compared with the interpreter.
+// Adds the outcome of the emulated run to the result, which is reset after an interrupt. If the original was too slow to
+// run, compares elements that the emulated blocks wrote with the interpreter. Deletes the file `outputs`.
 void StaticMachine::Judge(const RunResult& ran, const MeasureRequest& request, const std::string& outputs,
                           MeasureResult* result) {
   const Reference& reference = ReferenceOf(*request.original);

@@ -2,8 +2,8 @@
 //
 // Measure builds the cubin, so that what ptxas refuses fails here too, and returns one sample: the cycles of the
 // roofline (search/features/gpu_roofline.h) with the registers and the shared memory that ptxas reports. Race returns
-// the same numbers, and runs each program in the emulator before, in three modes. Its outputs are compared with those
-// of the untransformed program on the CPU. A program that fails there, or takes the emulator too long, is no result.
+// the same numbers, but also runs each program in the emulator, in three modes. Its outputs are compared with those of
+// the untransformed program on the CPU. A program that fails there, or takes the emulator too long, gets that failure.
 //
 // Of a large launch, some thread blocks run with all checks: the first, the last, the middle one, and others by the
 // seed. If a later launch needs its results, the others run without checks. Otherwise what the blocks wrote is compared.

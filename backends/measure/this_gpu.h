@@ -27,12 +27,13 @@ struct ThisGpu {
   int celsius = 0, used_percent = 0;
   std::string slowed = {};  // why its clocks are low: "too hot", "power cap"; empty: nothing slows it down
 
-  // True if it runs kernels that are compiled for a GPU such as this.
+  // Returns whether this GPU has the architecture of `gpu`, so that it runs kernels compiled for it.
   bool Runs(const Gpu& gpu) const;
 };
 
-// kNotFound if there is no driver or no GPU; kFailedPrecondition if the driver fails. The message says why. An empty
-// path looks for kiln-gpu-runner beside the executable.
+// Asks kiln-gpu-runner for the GPU of this machine. kNotFound if there is no driver or no GPU; kFailedPrecondition if the
+// driver fails, or if there is no runner. The message says why. An empty path looks for kiln-gpu-runner beside the
+// executable.
 absl::StatusOr<ThisGpu> FindThisGpu(const std::string& gpu_runner_path = "");
 
 }  // namespace kiln

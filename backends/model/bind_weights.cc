@@ -46,7 +46,7 @@ bool Fits(const Constant& constant, const WeightTensor& tensor) {
   return signless(constant.dtype) == signless(tensor.dtype) && constant.shape == tensor.shape;
 }
 
-// Finds the constants' tensors by name. Returns nothing if no name is known.
+// Finds the constants' tensors by name; null for a constant that has none. Returns an empty list if no name is known.
 std::vector<const WeightTensor*> ByName(const std::vector<Constant>& constants,
                                         const std::vector<std::string>& arguments, const WeightsFile& file) {
   std::map<absl::string_view, const WeightTensor*> tensors;

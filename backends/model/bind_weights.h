@@ -12,11 +12,10 @@
 
 namespace kiln {
 
-// For each parameter of the program that is a constant, in order, its tensor in the file. Constants whose bytes are
-// `known`, by the names of their buffers, are left out. `arguments` are the
-// names of the model's arguments (Imported::arguments). If a name of a tensor is that of an argument, or "argN",
-// tensors are found by their names; otherwise the file's tensors are the constants in order. Tensors without
-// elements may be left over.
+// Returns for each parameter of the program that is a constant, in order, its tensor in the file. Constants whose bytes
+// are `known`, by the names of their buffers, are left out. `arguments` are the names of the model's arguments
+// (Imported::arguments). If a name of a tensor is that of an argument, or "argN", tensors are found by their names;
+// otherwise the file's tensors are the constants in order. Tensors without elements may be left over.
 //
 // kInvalidArgument if a constant has no tensor, a tensor no constant, or a shape or dtype differs; the message
 // names them. A u8 fits an i8, since imported programs have types without signs.

@@ -28,7 +28,7 @@ using Area = Location::Area;
 
 constexpr char kNobody = '\xff';  // what memory holds that nothing has written: NaN as a float
 
-// Pages that end with the process.
+// Maps pages that stay until the process ends.
 char* Pages(int64_t bytes, int protection, int sharing = MAP_PRIVATE) {
   void* const memory =
       mmap(nullptr, static_cast<size_t>(bytes), protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -40,7 +40,7 @@ void Protect(char* at, int64_t bytes, int protection) {
   KILN_CHECK(mprotect(at, static_cast<size_t>(bytes), protection) == 0, "mprotect: ", std::strerror(errno));
 }
 
-// An array at the end of its pages, between two pages that nobody may touch.
+// Makes an array at the end of its pages, between two pages that nobody may touch. With content, it is read-only.
 char* GuardedArray(int64_t bytes, absl::string_view content = "") {
   const int64_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   char* const begin = Pages(pages + 2 * kPageBytes, PROT_NONE) + kPageBytes;
@@ -97,7 +97,7 @@ class Instance {
     return {memory, static_cast<size_t>(at.bytes)};
   }
 
-  // The first array of the plan beside which something was written; "" if there is none.
+  // Returns the first array of the plan beside which something was written; "" if there is none.
   std::string WrittenBeside() const {
     for (size_t b = 0; b < plan_.buffers.size(); ++b) {
       const bool is_part =
@@ -161,7 +161,7 @@ class Instance {
   std::vector<char*> table_;
 };
 
-// "ok STATUS " and the results.
+// Returns "ok STATUS " and the results.
 std::string Encoded(const Program& model, const Instance& instance, int status) {
   std::string text = absl::StrCat("ok ", status, " ");
   for (const Id id : model.parameters) {
@@ -283,7 +283,7 @@ class Checker {
     return true;
   }
 
-  // Finds the first call whose results differ.
+  // Finds the first call whose results differ. Returns an error that names it.
   absl::Status Difference() {
     const auto counted = Link(check_.plan);
     if (!counted.ok()) return counted.status();

@@ -33,13 +33,13 @@ struct CheckedRun {
   std::vector<std::string> results = {};  // the bytes of each, in order
 };
 
-// kInternal if an array differs, or if bytes beside one changed, with the call and the array; if a call touches
-// memory outside its arrays, with the call. kFailedPrecondition if the library itself does not run. Errors of
-// LinkModel. Safe from any thread.
+// Checks the memory, and returns what the library computed. kInternal if an array differs, or if bytes beside one
+// changed, with the call and the array; if a call touches memory outside its arrays, with the call.
+// kFailedPrecondition if the library itself does not run. Errors of LinkModel. Safe from any thread.
 absl::StatusOr<CheckedRun> CheckMemory(const MemoryCheck& check, const std::string& shared_object,
                                        BuilderPool& builders, const ModelBuildOptions& options = {});
 
-// Runs the library once, as it is. kFailedPrecondition if it does not run.
+// Runs the library once, as it is, and returns what it computed. kFailedPrecondition if it does not run.
 absl::StatusOr<CheckedRun> RunLibrary(const MemoryCheck& run, const std::string& shared_object);
 
 }  // namespace kiln

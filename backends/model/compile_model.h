@@ -42,7 +42,7 @@ struct ModelBuildOptions {
   bool counts_calls = false;  // as DriverOf says
 };
 
-// By task, then by foreign task.
+// What CompileTasks makes, in each list by task, then by foreign task.
 struct TaskObjects {
   std::vector<TaskCode> code = {};
   std::vector<TaskNeeds> needs = {};
@@ -57,8 +57,8 @@ struct ModelLibrary {
   bool takes_threads = false;
 };
 
-// Compiles each task as the function NAME_tN, N its position, and each foreign one as NAME_fN. kFailedPrecondition if one cannot be built, with its
-// name and the compiler's message; kCancelled if the builders were interrupted.
+// Compiles each task as the function NAME_tN, N its position, and each foreign one as NAME_fN. kFailedPrecondition if one
+// cannot be built, with its name and the compiler's message; kCancelled if the builders were interrupted.
 absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
                                          BuilderPool& builders, const ModelBuildOptions& options = {},
                                          absl::Span<const ForeignTask> foreign = {});

@@ -56,7 +56,7 @@ class Function {
                 Repeated(kPointer, arguments.size()), ") -> i32");
   }
 
-  // Memory that the function frees; the function returns 1 if there is none.
+  // Allocates memory, which the function must free. It returns 1 if there is none.
   std::string Allocate(int64_t bytes) {
     const std::string alignment = Make("llvm.mlir.constant(", kModelAlignment, " : i64) : i64");
     const std::string count = Make("llvm.mlir.constant(", bytes, " : i64) : i64");
@@ -225,7 +225,7 @@ class Writer {
     run.End();
   }
 
-  // The calls of the run phase. `names` has the parameters, `stamps` an array for times, or is empty.
+  // Writes the calls of the run phase. `names` has the parameters, `stamps` an array for times, or is empty.
   void WriteCalls(Function& run, const std::map<Id, std::string>& names, const std::string& weights,
                   const std::string& arena, const std::string& stamps) {
     size_t stamp = 0;

@@ -6,8 +6,9 @@
 //   int NAME_by_table(void* const* table), int NAME_prepare_by_table(void* const* table)
 //
 // Inputs and results are the model's parameters in order, without constants. NAME_prepare takes a table of the
-// constants in order, and writes the weights; it returns 1 if there is no memory for its scratch area. The functions ending with by_table take a table of all parameters in
-// order, the weights and the arena, for callers that do not know the signature when they are compiled.
+// constants in order, and writes the weights; it returns 1 if there is no memory for its scratch area. The functions
+// ending with by_table take a table of all parameters in order, then the weights and the arena, for callers that do not
+// know the signature when they are compiled.
 //
 // NAME returns 1 as soon as a task says by its status that an assertion of the model fails, and 0 otherwise. It
 // allocates nothing, and keeps no state.
@@ -34,15 +35,16 @@ struct Driver {
   std::vector<std::string> entries;  // the functions above that it defines, NAME first
 };
 
-// `metadata` is what the module says of itself: the text of the exported `const char NAME_metadata[]`.
+// Writes the driver of a plan. `metadata` is what the module says of itself: the text of the exported
+// `const char NAME_metadata[]`; empty: there is none.
 //
 // With `counts_calls`, for checks, NAME takes int64_t steps[2] after the arena. It makes the first steps[0] calls of
 // the plan at most, and writes the number of calls that were begun to steps[1].
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
                 const std::string& name, absl::string_view metadata = "", bool counts_calls = false);
 
-// A module of its own, for shared libraries alone, which says how long each call takes. The driver above pays nothing
-// for it.
+// Writes a module of its own, for shared libraries alone, which says how long each call takes. The driver above pays
+// nothing for it.
 //
 //   int NAME_profile_by_table(void* const* table)
 //

@@ -28,7 +28,7 @@ class HeaderParser {
  public:
   explicit HeaderParser(absl::string_view text) : text_(text) {}
 
-  // False if the text is something else.
+  // Returns false if the text is something else.
   bool Parse(Header* header) {
     if (!Eat("{")) return false;
     while (!Eat("}")) {
@@ -96,7 +96,7 @@ std::string KnownDTypes() {
   return known;
 }
 
-// Removes the header from the bytes.
+// Removes the header from the bytes, and returns its text.
 absl::StatusOr<absl::string_view> TakeHeader(absl::string_view* bytes, const std::string& name,
                                              const std::string& file) {
   constexpr absl::string_view kMagic("\x93NUMPY", 6);

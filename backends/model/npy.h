@@ -9,7 +9,8 @@
 
 namespace kiln {
 
-// The array that `bytes` hold, in row-major order. `name` is the tensor's; `file` is used in messages.
+// Returns the array that `bytes` hold, in row-major order. `name` is the tensor's; `file` is used in messages.
+// kInvalidArgument, with the reason, if they hold none that Kiln reads.
 absl::StatusOr<WeightTensor> ParseNpy(absl::string_view bytes, const std::string& name,
                                       const std::string& file);
 

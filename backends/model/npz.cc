@@ -32,7 +32,7 @@ absl::StatusOr<Zip> OpenZip(absl::string_view file, const std::string& name) {
   return zip;
 }
 
-// Why the entry is not read; empty if it is.
+// Returns why the entry is not read; "" if it is.
 std::string WhyNot(const zip_stat_t& entry, size_t file_bytes) {
   if (entry.encryption_method != ZIP_EM_NONE) return "is encrypted";
   if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)

@@ -12,6 +12,7 @@
 namespace kiln {
 
 // Reads all arrays in the order of the zip file. Their bytes are put into `read`. `name` is used in messages.
+// kInvalidArgument, with the reason, if an entry is no array that Kiln reads.
 absl::StatusOr<std::vector<WeightTensor>> ReadNpz(absl::string_view file, const std::string& name,
                                                   std::vector<std::unique_ptr<char[]>>* read);
 

@@ -34,7 +34,7 @@ struct Placed {
   uint64_t begin = 0, end = 0;
 };
 
-// Parses the header. Sets `problem` if a name or a key occurs twice.
+// Parses the header. kInvalidArgument if it is no JSON object, or if a name or a key occurs twice.
 absl::StatusOr<Json> ParseHeader(absl::string_view text, const std::string& file) {
   std::string problem, tensor;
   std::set<std::string> names, keys;
@@ -62,7 +62,7 @@ absl::StatusOr<Json> ParseHeader(absl::string_view text, const std::string& file
   return header;
 }
 
-// A list of whole numbers.
+// Returns the list of whole numbers that the entry has for the key; nullopt if it has none.
 std::optional<std::vector<int64_t>> NumbersOf(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_array()) return std::nullopt;
@@ -111,7 +111,7 @@ absl::StatusOr<Placed> ParseTensor(const std::string& name, const Json& entry, u
   return placed;
 }
 
-// The bytes must belong to one tensor each.
+// Checks that each byte belongs to one tensor.
 absl::Status CheckGaps(const std::vector<Placed>& placed, uint64_t data_bytes, const std::string& file) {
   uint64_t at = 0;
   for (size_t i = 0; i < placed.size(); ++i) {

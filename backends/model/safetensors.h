@@ -17,11 +17,12 @@ namespace kiln {
 // Tensors whose names begin so fill the gaps between aligned tensors; they are not read.
 inline constexpr absl::string_view kPaddingPrefix = "kiln.padding.";
 
-// The tensors of a file in the order of their bytes, which are those of `file`. `name` is used in messages.
+// Returns the tensors of a file in the order of their bytes, which are those of `file`. `name` is used in messages.
+// kInvalidArgument, with the reason, if the file is malformed.
 absl::StatusOr<std::vector<WeightTensor>> ParseSafetensors(absl::string_view file, const std::string& name);
 
-// The beginning of a file, up to the tensors' bytes: `tensors` lie at these offsets from its end. Its size is
-// a multiple of `alignment`, which is at least 8. kInvalidArgument if a dtype or a name cannot be written.
+// Returns the beginning of a file, up to the tensors' bytes: `tensors` lie at these offsets from its end. Its size
+// is a multiple of `alignment`, which is at least 8. kInvalidArgument if a dtype or a name cannot be written.
 absl::StatusOr<std::string> SafetensorsHeader(const std::vector<WeightTensor>& tensors,
                                               const std::vector<int64_t>& offsets, int64_t alignment,
                                               const std::string& name);

@@ -20,12 +20,12 @@ struct WeightTensor {
   absl::string_view bytes = {};  // of the elements in row-major order, at any address
 };
 
-// A type as text: "f32[64,3,7,7]".
+// Returns a type as text: "f32[64,3,7,7]".
 inline std::string TypeText(DType dtype, const std::vector<int64_t>& shape) {
   return absl::StrCat(ToString(dtype), "[", absl::StrJoin(shape, ","), "]");
 }
 
-// The bytes of all elements; -1 if an extent is negative or the number is too large.
+// Returns the number of bytes of all elements; -1 if an extent is negative or the number is too large.
 inline int64_t TensorBytes(DType dtype, const std::vector<int64_t>& shape) {
   int64_t bytes = SizeOf(dtype);
   for (const int64_t extent : shape) {
@@ -34,7 +34,7 @@ inline int64_t TensorBytes(DType dtype, const std::vector<int64_t>& shape) {
   return bytes;
 }
 
-// kInvalidArgument with "FILE: tensor "NAME": TEXT", or "FILE: TEXT" if no tensor is to blame.
+// Return kInvalidArgument with "FILE: TEXT", or with "FILE: tensor "NAME": TEXT" if a tensor is to blame.
 template <typename... Text>
 absl::Status WeightsError(absl::string_view file, const Text&... text) {
   return absl::InvalidArgumentError(absl::StrCat(file, ": ", text...));

@@ -24,7 +24,7 @@ namespace kiln {
 class WeightsFile {
  public:
   static absl::StatusOr<WeightsFile> Open(const std::string& path);
-  // The same for the content of a file, which must outlive the result. `name` is used in messages.
+  // Does the same for the content of a file, which must outlive the result. `name` is used in messages.
   static absl::StatusOr<WeightsFile> FromBytes(absl::string_view bytes, const std::string& name);
 
   // In the order in which the file holds their bytes.

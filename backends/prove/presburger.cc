@@ -67,7 +67,7 @@ class Polyhedron {
   }
 
   const IntegerRelation& set() const { return set_; }
-  // The set of all results, in which the variables become local variables.
+  // Returns the set of all results, in which the variables become local variables.
   IntegerRelation Image() const {
     IntegerRelation image = set_;
     image.convertToLocal(VarKind::SetDim, static_cast<unsigned>(results_), set_.getNumDimVars());
@@ -104,14 +104,14 @@ std::vector<int64_t> Part(llvm::ArrayRef<llvm::DynamicAPInt> sample, size_t from
   return part;
 }
 
-// Finds a point of the relation f that has these results.
+// Says whether no point of f has results that begin with these: kYes, or kNo with such a point.
 Reply PointOf(const Relation& f, const std::vector<int64_t>& results) {
   const auto sample = Polyhedron(f, results).set().findIntegerSample();
   if (!sample.has_value()) return {Answer::kYes};  // f is empty
   return {Answer::kNo, Part(*sample, f.results.size(), f.points.variables.size())};
 }
 
-// Pairs of points of f and g with equal results.
+// Returns the pairs of points of f and g with equal results.
 Points Product(const Relation& f, const Relation& g) {
   Points both = f.points;
   const auto first = static_cast<int32_t>(both.variables.size());
@@ -128,7 +128,7 @@ Points Product(const Relation& f, const Relation& g) {
   return both;
 }
 
-// Calls `ask` in a child process and returns its reply.
+// Calls `ask` in a child process and returns its reply; kUnknown if it does not come within the limit.
 Reply Apart(const PresburgerOptions& options, absl::FunctionRef<Reply()> ask) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
@@ -174,9 +174,9 @@ std::vector<llvm::DynamicAPInt> RowOf(llvm::ArrayRef<llvm::DynamicAPInt> given, 
   return row;
 }
 
-// A point of f that is in none of the sets g, whose local variables are quotients; nothing if there is none.
-// `unknown` is set if a quotient is not known. (The library's own difference is wrong if two inequalities say
-// more about a local variable than that it is a quotient.)
+// Returns a point of f that is in none of the sets g, whose local variables are quotients; nullopt if there is
+// none. Also returns nullopt, and sets `unknown`, if a quotient is not known. (The library's own difference is
+// wrong if two inequalities say more about a local variable than that it is a quotient.)
 std::optional<std::vector<int64_t>> Outside(const IntegerRelation& f, llvm::ArrayRef<IntegerRelation> g,
                                             bool& unknown) {
   if (unknown) return std::nullopt;

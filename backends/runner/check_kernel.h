@@ -15,11 +15,11 @@ struct KernelProblem {
   std::string detail;
 };
 
-// How the emulator runs the kernel, if a field of it says so.
+// Returns how the emulator runs the kernel, if its only field says so; otherwise nullopt.
 std::optional<EmulationOptions> EmulationOf(const KernelObject& kernel);
 
-// Why a runner does not run the kernel: it cannot call it, or a parameter is impossible or has more than
-// `bytes`.
+// Returns why a runner does not run the kernel: it cannot call it, or a parameter is impossible or has more than
+// `bytes`. Nullopt if it can run it.
 std::optional<KernelProblem> CheckKernel(const KernelObject& kernel, int64_t bytes);
 
 }  // namespace kiln

@@ -20,13 +20,13 @@ struct Comparison {
 Comparison CompareArrays(const std::string& dtype, const void* found, const void* wanted, int64_t elements,
                          const Tolerance& tolerance);
 
-// The bytes of an array in which elements that still have the pattern of FillPoison are the wanted ones. Returns ""
+// Returns the bytes of `found`, but those of `wanted` for elements that still have the pattern of FillPoison. Returns ""
 // if all have it.
 std::string WantedIfUnwritten(const std::string& dtype, const void* found, const void* wanted,
                               int64_t elements);
 
-// Compares only whether floats are finite: the first element that is finite in `wanted` but not in `found`;
-// -1 if there is none, and for integers.
+// Compares only whether floats are finite. Returns the first element that is finite in `wanted` but not in
+// `found`; -1 if there is none, and for integers.
 int64_t FirstMissedFinite(const std::string& dtype, const void* found, const void* wanted, int64_t elements);
 
 // Sets elements of `wanted` to NaN if the same element of `other` is not finite.

@@ -46,7 +46,7 @@ V InRange(V value, uint64_t drawn, const DataRange& range) {
   return static_cast<V>(inside);
 }
 
-// -log2 of a uniform random number, interpolated linearly between powers of two; from 0 to 41.
+// Returns -log2 of a uniform random number, interpolated linearly between powers of two; from 0 to 41.
 inline double Exponential(uint64_t r) {
   constexpr int64_t kOne = std::bit_cast<int64_t>(0x1p63);
   const auto uniform = static_cast<double>(static_cast<int64_t>(r >> 1 | uint64_t{1} << 22));

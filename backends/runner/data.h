@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// The size of an element in bytes; 0 if the name is not a dtype.
+// Returns the size of an element in bytes; 0 if the name is not a dtype.
 int64_t DTypeBytes(const std::string& dtype);
 
 bool IsFloatDType(const std::string& dtype);
@@ -25,7 +25,7 @@ struct DataRange {
   bool any() const { return least > most; }
 };
 
-// The element as a double, which represents all of them exactly. `dtype` must be valid.
+// Returns the element as a double, which represents all of them exactly. `dtype` must be valid.
 double InputValue(uint64_t seed, int param, const std::string& dtype, int64_t index,
                   const DataRange& range = {});
 
@@ -35,7 +35,7 @@ void FillInput(uint64_t seed, int param, const std::string& dtype, int64_t first
 
 // Writes stress inputs: floats of widely spread magnitudes. They are `scale` times exponentially distributed
 // numbers of both signs. However many there are, nine times in ten the largest exceeds the second by so much
-// that exp of the difference is infinite. For |scale| up to 1.25 all are finite.
+// that exp of the difference is infinite. For |scale| up to 1.25 all are finite. Writes nothing for integers.
 void FillStress(uint64_t seed, int param, const std::string& dtype, double scale, int64_t count, void* out);
 
 // Fills `bytes` with a pattern that a kernel is unlikely to compute. As floats, these are large numbers of
@@ -43,7 +43,7 @@ void FillStress(uint64_t seed, int param, const std::string& dtype, double scale
 // noticed.
 void FillPoison(void* out, int64_t bytes);
 
-// The element at `index` of an array in memory, as a double (an i64 beyond 2^53 is rounded).
+// Returns the element at `index` of an array in memory, as a double (an i64 beyond 2^53 is rounded).
 double LoadElement(const std::string& dtype, const void* array, int64_t index);
 
 }  // namespace kiln

@@ -35,7 +35,7 @@ struct F16 {
   static _Float16 Store(float value) { return static_cast<_Float16>(value); }
 };
 
-// Store truncates the low bits. That is exact for the values of data.cc, in which they are zero.
+// Store truncates the low bits. That is exact for the values of FillInput, in which they are zero.
 struct BF16 {
   using Stored = uint16_t;
   static constexpr bool kFloat = true;
@@ -43,7 +43,7 @@ struct BF16 {
   static uint16_t Store(float value) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
 };
 
-// Calls `body` with the type called `dtype`; false if there is none.
+// Calls `body` with the type called `dtype`. Returns false if there is none.
 template <typename Body>
 bool WithDType(const std::string& dtype, Body body) {
   if (dtype == "f32") return body(F32{}), true;

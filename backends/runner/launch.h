@@ -58,8 +58,8 @@ struct LaunchFields {
   }
 };
 
-// As bytes, for another process of the same build. Decode returns false, and an unspecified value, for bytes that
-// Encode did not write.
+// Convert a list to bytes and back, for another process of the same build. Decode returns false, and an unspecified
+// value, for bytes that Encode did not write.
 std::string Encode(const LaunchList& list);
 bool Decode(const std::string& bytes, LaunchList* list);
 

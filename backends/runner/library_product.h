@@ -21,7 +21,7 @@ class BoundProduct {
                                             const std::vector<void*>& arguments, int threads,
                                             const cpu_set_t& cores, std::string* error);
 
-  // Valid as long as this object. Returns the library function's result, or 0.
+  // Returns the kernel, which is valid as long as this object. Its status is dnnl_sgemm's result; 0 for cblas_sgemm.
   BoundKernel Kernel() const { return {&Call, const_cast<BoundProduct*>(this), arguments_}; }
 
  private:

@@ -34,7 +34,7 @@ struct LoadedKernel {
 
   BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
   // Run the kernel, or its prepare function, in the emulator. The failure is the emulator's fault, or the status
-  // that came back.
+  // that came back. RunEmulated sets is_partial.
   MaybeFailure RunEmulated();
   MaybeFailure PrepareEmulated() const;
 };

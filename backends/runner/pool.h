@@ -36,15 +36,15 @@ struct RunnerPoolOptions {
 
 class RunnerPool {
  public:
-  // Starts the runners and returns when all answer. Errors of FindRunner; kFailedPrecondition if one cannot be started, or if a
-  // core does not exist. Logs once if this machine cannot restrict the system calls of candidates.
+  // Starts the runners and returns when all answer. Errors of FindRunner; kFailedPrecondition if one cannot be
+  // started, or if a core does not exist. Logs once if this machine cannot restrict the system calls of candidates.
   static absl::StatusOr<std::unique_ptr<RunnerPool>> Start(const RunnerPoolOptions& options);
   ~RunnerPool();
   RunnerPool(const RunnerPool&) = delete;
   RunnerPool& operator=(const RunnerPool&) = delete;
 
-  // Requests start in the order of submission. The future never throws. It is ready at the latest after the
-  // limits and grace periods of this request and those before it.
+  // Submits a request. Requests start in the order of submission. The future never throws. It is ready at the
+  // latest after the limits and grace periods of this request and those before it.
   std::future<RunResult> Submit(RunRequest request);
 
   // Runs all requests; results are in the order of requests.
@@ -53,7 +53,7 @@ class RunnerPool {
   // Ends all submitted requests without a result soon; they become interrupted. Later requests run as usual.
   void Interrupt();
 
-  // The process id of each runner; 0 for a runner that does not run now.
+  // Returns the process id of each runner; 0 for a runner that does not run now.
   std::vector<pid_t> runner_pids() const;
 
  private:

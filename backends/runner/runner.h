@@ -34,9 +34,9 @@ struct KernelParam {
     kScalar,     // an input with one element
     kOutput,     // filled with a pattern that no kernel computes; compared with the reference after the runs
     kPrepared,   // written by the prepare function, read by the kernel
-    kWorkspace,  // scratch memory of the kernel; neither filled nor compared
+    kWorkspace,  // scratch memory of the kernel; holds a pattern at first, and is not compared
   };
-  std::string dtype = {};  // f64 f32 f16 bf16 i1 i8 u8 i32 i64 index; an i1 is one byte, an index eight
+  std::string dtype = {};  // f64 f32 f16 bf16 i1 i8 u8 i16 i32 i64 index; an i1 is one byte, an index eight
   int64_t elements = 0;
   Role role = kInput;
   // The bytes of an input, constant or scalar; empty: FillInput(data_seed, position, ..., range).
@@ -143,7 +143,7 @@ enum class RunStatus {
   kInterrupted,    // no result: the pool was stopped, or the runner was killed from outside
 };
 
-// The spelling of the status in search/outcome.h.
+// Returns the spelling of the status in search/outcome.h.
 absl::string_view RunStatusName(RunStatus status);
 
 struct RunResult {

@@ -18,8 +18,8 @@ class StressData {
 
   // True if the parameter gets stress inputs: a float input without given values.
   static bool Fills(const KernelParam& param);
-  // The stress inputs of set number `set`, times `scale`, for the parameter at `position`. They stay until the object is
-  // gone.
+  // Returns the stress inputs of set number `set`, times `scale`, for the parameter at `position`. They stay until the
+  // object is gone.
   const char* Data(int position, const KernelParam& param, int set, double scale);
   // Fills a buffer with them, which is write-protected before and after.
   void Fill(int position, const KernelParam& param, int set, double scale, GuardedBuffer* buffer) {

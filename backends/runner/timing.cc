@@ -66,7 +66,7 @@ void Evict(const TimedKernel& timed) {
 #endif
 }
 
-// How often any thread of this process lost its core to another process.
+// Returns how often any thread of this process lost its core to another process.
 int64_t Preemptions() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -141,7 +141,7 @@ double Median(std::vector<double> values) {
   return n == 0 ? 1 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// The relative standard error of the median, assuming a normal distribution between the quartiles.
+// Returns the relative standard error of the median, assuming a normal distribution between the quartiles.
 double ErrorOfMedian(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
   const size_t n = seconds.size();
@@ -150,7 +150,7 @@ double ErrorOfMedian(std::vector<double> seconds) {
   return median > 0 ? 0.93 * quartiles / median / std::sqrt(static_cast<double>(n)) : 0;
 }
 
-// The present slowdown of the reference kernel, with its code and data in the caches.
+// Returns the present slowdown of the reference kernel, with its code and data in the caches; 1 without one.
 double SlowdownNow(const TimedReference* reference) {
   if (reference == nullptr) return 1;
   reference->kernel.Run();
@@ -196,8 +196,8 @@ Sample TakeSample(TimedKernel& timed, const TimedReference* reference, const Tim
   return sample;
 }
 
-// The faster half of the samples, in the order taken. A disturbance during a sample is not visible before or
-// after it, and it can only make the sample slower.
+// Returns the samples up to the median, in the order taken. A disturbance during a sample is not visible before
+// or after it, and it can only make the sample slower.
 std::vector<double> FasterHalf(const std::vector<double>& seconds) {
   const double median = Median(seconds);
   std::vector<double> half;
@@ -274,7 +274,7 @@ int64_t BytesOf(const KernelObject& kernel, KernelParam::Role role) {
   return bytes;
 }
 
-// A copy at the same place within a page. Null if there is no memory.
+// Returns a read-only copy at the same place within a page; null if there is no memory.
 void* CopyOf(const void* original, int64_t bytes) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(original) % kPage);
   const auto size = static_cast<size_t>(bytes + offset);

@@ -21,8 +21,8 @@ struct BoundKernel {
   int Run() const { return call(function, arguments.data()); }
 };
 
-// The value of BoundKernel::call for this kernel: passes the arguments as a table, or one by one. Without a table, the kernel
-// has at most kMaxKernelParams parameters.
+// Returns the value of BoundKernel::call for this kernel: it passes the arguments as a table, or one by one. Without a
+// table, the kernel must have at most kMaxKernelParams parameters.
 decltype(BoundKernel::call) CallerFor(const KernelObject& kernel);
 
 struct TimedKernel {
@@ -73,18 +73,18 @@ struct CallProfile {
   std::vector<std::vector<double>> call_seconds;  // by run, then by call
 };
 
-// `kernel` is the profiled function with the kernel's arguments. It also gets an array for calls + 1 times. No run
-// begins after `give_up`, but one always does.
+// Runs `kernel`, the profiled function with the kernel's arguments, `runs` times. It also gets an array for calls + 1
+// times. No run begins after `give_up`, but one always does.
 CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_up);
 
-// How many copies of a kernel's constants there are in all (TimingPolicy::rotated_bytes), the original included. What the prepare function writes takes the place of the
-// constants that it reads.
+// Returns how many copies of a kernel's constants there are in all (TimingPolicy::rotated_bytes), the original included.
+// If the prepare function writes arrays, their bytes count instead of those of the constants.
 int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
 
-// The memory of the copies, without the original.
+// Returns the bytes of the copies, without the original.
 int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes);
 
-// Copies constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones first; nothing
+// Copies constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones first; none
 // if one copy is enough, or there is no memory. Call it after the prepare function. Nothing is freed.
 std::vector<std::vector<void*>> CopyConstants(const KernelObject& kernel, const std::vector<void*>& arguments,
                                               int64_t rotated_bytes);

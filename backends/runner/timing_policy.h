@@ -28,7 +28,7 @@ struct TimingPolicy {
   // end, the faster half of the quiet ones is reported, since a disturbance during a sample is not visible
   // before or after it. Otherwise all samples are reported. With `target_error`, sampling goes on until the
   // standard error of the reported median is at most that share of it, or until each kernel has max_samples
-  // quiet samples. Sampling ends after max_seconds in any case.
+  // quiet samples. Once each kernel has `runs` samples, sampling ends after max_seconds in any case.
   double target_error = 0;
   int max_samples = 100;  // limit of reported samples, unless `runs` is larger
   double max_seconds = 1;

@@ -125,7 +125,7 @@ void BecomeChild(pid_t parent) {
   }
 }
 
-// Runs a request in a child. Returns nothing if the other end of the socket is closed.
+// Runs a request in a child. Returns nullopt if the other end of the socket is closed.
 std::optional<RunResult> RunInChild(const RunRequest& request, int socket, RunNote* note) {
   const Deadline deadline = SecondsFromNow(request.limits.seconds);
   int ends[2];

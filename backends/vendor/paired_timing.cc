@@ -32,7 +32,7 @@ std::vector<double> Drawn(const std::vector<double>& samples, Engine& engine) {
   return drawn;
 }
 
-// The 95% interval around `median`, from medians that `draw` returns for drawn samples.
+// Returns `median` with its 95% interval, from medians that `draw` returns for drawn samples.
 template <typename Draw>
 MedianInterval Bootstrap(double median, const Draw& draw) {
   std::vector<double> drawn;

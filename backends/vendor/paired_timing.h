@@ -14,13 +14,14 @@
 
 namespace kiln {
 
-// Builds a scheduled program as a kernel. `original` determines the tolerances of its outputs.
+// Builds a scheduled program as a kernel. `original` determines the tolerances of its outputs. kInternal, with the
+// reason, if the build fails.
 absl::StatusOr<KernelObject> BuildKernel(const Program& original, const Program& scheduled,
                                          BuilderPool& builders, bool contract = true,
                                          const Policies& policies = {});
 
 // Compiles the function of a file with the stock pipeline (stock_pipeline.h). The kernel has the parameters
-// of `original`.
+// of `original`. Errors: those of CompileStockPipeline.
 absl::StatusOr<KernelObject> StockKernel(absl::string_view mlir_text, const Program& original);
 
 // Runs one request on a runner of its own, at `runner_path` (empty: beside the running executable). `watch` is called
@@ -35,7 +36,7 @@ absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner
 absl::Status CompareWith(const KernelObject& trusted, const std::string& folder, RunRequest* request,
                          const std::string& runner_path = "");
 
-// Like RunAlone, but first runs `trusted` once and compares the outputs of all kernels with its outputs,
+// Does the same as RunAlone, but first runs `trusted` once and compares the outputs of all kernels with its outputs,
 // including those for request.stress.sets sets of stress inputs.
 absl::StatusOr<RunResult> RunPaired(const KernelObject& trusted, RunRequest request,
                                     const std::string& runner_path = "");
@@ -46,10 +47,10 @@ struct MedianInterval {
 };
 MedianInterval MedianOf(const std::vector<double>& samples);
 
-// The median of the ratios over[i] / under[i], with its interval.
+// Returns the median of the ratios over[i] / under[i], with its interval.
 MedianInterval RatioOf(const std::vector<double>& over, const std::vector<double>& under);
 
-// The median of `over` divided by that of `under`, with its interval. The samples need not be pairs.
+// Returns the median of `over` divided by that of `under`, with its interval. The samples need not be pairs.
 MedianInterval RatioOfMedians(const std::vector<double>& over, const std::vector<double>& under);
 
 }  // namespace kiln

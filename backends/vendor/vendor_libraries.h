@@ -12,7 +12,7 @@
 namespace kiln {
 
 // Recognizes programs that only compute C = A * B in f32, with row-major or transposed factors. Positions are
-// those of the parameters. Returns nothing for other programs. The caller fills in the libraries.
+// those of the parameters. Returns nullopt for other programs. The caller fills in the libraries.
 std::optional<LibraryProduct> AsLibraryProduct(const Program& program);
 
 struct VendorLibrary {
@@ -20,8 +20,8 @@ struct VendorLibrary {
   KernelObject kernel;
 };
 
-// For a program that is a matrix product: each library that Kiln knows, installed or not. A runner reports a
-// missing one with kLoadFailed. Libraries are searched in `folders`, then where the loader searches.
+// Returns each library that Kiln knows, installed or not, if the program is a matrix product; otherwise none. A
+// runner reports a missing one with kLoadFailed. Libraries are searched in `folders`, then where the loader searches.
 std::vector<VendorLibrary> VendorLibrariesOf(const Program& original,
                                              const std::vector<std::string>& folders);
 

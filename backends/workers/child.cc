@@ -29,7 +29,7 @@ namespace {
 
 constexpr size_t kNoteBytes = 4096;
 
-// The bytes that this process has mapped, which count towards the limit on the address space.
+// Returns the bytes that this process has mapped, which count towards the limit on the address space.
 int64_t AddressSpace() {
   int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -67,7 +67,7 @@ int64_t AddressSpace() {
   _exit(WriteAll(answer, bytes_of_answer) ? 0 : 1);
 }
 
-// Reads everything up to the end of the pipe; false if the deadline passes.
+// Reads everything up to the end of the pipe. Returns false if the deadline passes.
 bool ReadAll(int from, absl::Time deadline, std::string* bytes) {
   char buffer[1 << 16];
   while (true) {

@@ -12,7 +12,7 @@ inline constexpr Deadline kNoDeadline = Deadline::max();
 
 Deadline SecondsFromNow(double seconds);
 
-// Returns false if the other end is closed. The caller must ignore or block SIGPIPE.
+// Sends a frame. Returns false if that fails: the other end is closed. The caller must ignore or block SIGPIPE.
 bool WriteFrame(int fd, const std::string& bytes);
 
 enum class FrameStatus {

@@ -13,7 +13,7 @@ struct WorkerStart {
 
 // Reads the arguments of `PROGRAM SOCKET PARENT CORES`: the number of an open socket, the process that the
 // worker must not outlive, and the cores it may use, separated by commas (none: all). From then on the
-// process dies with its parent and stays on the cores. Returns nothing if the program was called in another
+// process dies with its parent and stays on the cores. Returns nullopt if the program was called in another
 // way, or if the parent is gone.
 std::optional<WorkerStart> EnterWorker(int count, char** arguments);
 

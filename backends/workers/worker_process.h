@@ -44,10 +44,11 @@ class WorkerProcess {
   // Ends the process and its children, and waits until they are gone.
   void Stop();
 
-  // The process id; 0 if it does not run. Any thread may call it.
+  // Returns the process id; 0 if it does not run. Any thread may call it.
   pid_t pid() const { return pid_; }
 
-  // The beginning of what the process wrote to standard error during the last request.
+  // Returns the beginning of what the process wrote to standard error during the last request; "" without
+  // `keep_stderr`.
   std::string LastWords() const;
 
  private:
@@ -61,7 +62,7 @@ class WorkerProcess {
   int socket_ = -1;
 };
 
-// How a process ended, such as "was ended by SIGSEGV" or "ended with status 3".
+// Returns how a process ended, such as "was ended by SIGSEGV" or "ended with status 3".
 std::string HowItEnded(int wait_status);
 
 // Finds Kiln's program NAME beside the running executable, in the folder above it, or where Kiln is

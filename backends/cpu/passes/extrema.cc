@@ -15,7 +15,7 @@
 namespace kiln {
 namespace {
 
-// A vector maximum or minimum for which zeros of either sign are equal; otherwise null.
+// Returns the value if it is a vector maximum or minimum for which zeros of either sign are equal; otherwise null.
 llvm::IntrinsicInst* AsExtremum(llvm::Value* value) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
   if (call == nullptr || !call->getType()->isVectorTy() || !call->hasNoSignedZeros()) return nullptr;
@@ -48,7 +48,7 @@ struct Chain {
   }
 };
 
-// The larger (or smaller) of x and y; y if one of them is NaN.
+// Emits the larger (or smaller) of x and y; y if one of them is NaN.
 llvm::Value* IgnoringNan(llvm::IRBuilder<>& b, llvm::IntrinsicInst* extremum, llvm::Value* x,
                          llvm::Value* y) {
   const bool max = extremum->getIntrinsicID() == llvm::Intrinsic::maximum;
@@ -59,7 +59,7 @@ unsigned LanesOf(llvm::Value* value) {
   return llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
 }
 
-// The lanes from `begin` on; lanes beyond the value's are undefined.
+// Returns `count` lanes from `begin` on; lanes beyond the value's are undefined.
 llvm::Value* Part(llvm::IRBuilder<>& b, llvm::Value* value, unsigned begin, unsigned count) {
   llvm::SmallVector<int> mask;
   for (unsigned lane = begin; lane < begin + count; ++lane)
@@ -81,7 +81,7 @@ llvm::Value* ByRegisters(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> valu
   return results.size() == 1 ? results[0] : llvm::concatenateVectors(b, results);
 }
 
-// Returns `value`, but NaN where `x` is NaN. For vectors of at most one register.
+// Returns `value`, but NaN where `x` is NaN. For vectors of at most one register, with AVX-512.
 llvm::Value* FixUp(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Value* x) {
   constexpr uint32_t kNanIsKept =
       0x22;  // four bits for each class of x: quieted, if a quiet or signaling NaN

@@ -22,7 +22,8 @@ class TargetMachine;
 
 namespace kiln {
 
-// Rewrites only trees of at least `least` values. A smaller tree would take as many instructions as before.
+// Rewrites the extrema of a function for x86; other targets' stay. Without AVX-512, rewrites only trees of at least
+// `least` values: a smaller one would take as many instructions as before.
 void ShortenExtrema(llvm::Function& function, const llvm::TargetMachine& target, int64_t least);
 
 }  // namespace kiln

@@ -57,24 +57,25 @@ class Lanes {
   // matter.
   Value Polynomial(Value x, Coefficients c);
   Value Polynomial(Value x, llvm::ArrayRef<Value> terms);
-  // (c0 + c1 x) + x^2 ((c2 + c3 x) + ...): accumulates fewer rounding errors if x is large.
+  // Evaluates (c0 + c1 x) + x^2 ((c2 + c3 x) + ...), which accumulates fewer rounding errors if x is large. The number
+  // of coefficients must be even.
   Value InPairs(Value x, Value square, Coefficients c);
 
   Value Lane(Value x, int64_t lane);
 
-  // table[index mod its size] for each f32 lane, by one permutation of sixteen lanes (AVX-512).
+  // Returns table[index mod its size] for each f32 lane, by one permutation of sixteen lanes (AVX-512).
   template <typename T, size_t n>
   Value Entry(const std::array<T, n>& table, Value index) {
     static_assert(sizeof(T) == sizeof(float) && (n == 16 || n == 32));
     return EntryOf(std::bit_cast<std::array<float, n>>(table), index);
   }
 
-  // True if the condition holds in some lane.
+  // Returns a scalar i1: whether the condition holds in some lane.
   Value Any(Value condition);
-  // True if some lane of integers has one of these bits.
+  // Returns a scalar i1: whether some lane of integers has one of these bits.
   Value AnySet(Value x, int32_t bits);
-  // A condition that is not exact per lane, but is false everywhere if no lane of x is above `most`
-  // (unsigned).
+  // Returns a condition that is true in some lane if and only if some lane of x is above `most` (unsigned). It may
+  // have fewer lanes than x.
   Value Above(Value x, int32_t most);
 
   // Emits a branch on `condition`, which is expected to be false, and returns the value of the taken side.

@@ -58,7 +58,7 @@ bool Legal(const llvm::TargetTransformInfo& target, const Access& a) {
 }
 
 // Rewrites an access to narrow floats as one to integers, because their vectors may lack every instruction,
-// even select.
+// even select. Returns the new access.
 Access AsIntegers(const Access& a) {
   llvm::IRBuilder<> b(a.call);
   llvm::Type* type = llvm::VectorType::getInteger(a.type);
@@ -103,7 +103,7 @@ void LaneByLane(const Access& a, llvm::Value* spare) {
   a.call->eraseFromParent();
 }
 
-// The only lane in a constant mask, if there is exactly one.
+// Returns the only lane in a constant mask; nullopt if it has not exactly one, or is no constant.
 std::optional<unsigned> OnlyLane(const Access& a) {
   auto* mask = llvm::dyn_cast<llvm::Constant>(a.mask);
   std::optional<unsigned> only;

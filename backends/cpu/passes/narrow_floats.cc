@@ -64,7 +64,7 @@ class Steps {
     return From16(Select(IsNan(x), quiet, rounded), b_.getBF16Type());
   }
 
-  // Scaling by 2^112 changes f16's exponent bias to that of f32 and normalizes denormals.
+  // Widens f16 to f32. Scaling by 2^112 changes f16's exponent bias to that of f32 and normalizes denormals.
   Value FromF16(Value x) {
     const Value h = Bits16(x);
     const Value magnitude = Shl(And(h, 0x7fff), 13);
@@ -76,7 +76,8 @@ class Steps {
     return AsF32(Or(finite_or_not, Shl(And(h, 0x8000), 16)));
   }
 
-  // Below 2^-14, adding 0.5 lets f32's own rounding produce the denormal. Above, the bits are rounded.
+  // Rounds f32 to f16. Below 2^-14, adding 0.5 lets f32's own rounding produce the denormal. Above, the bits are
+  // rounded.
   Value ToF16(Value x) {
     const Value bits = AsI32(x);
     const Value magnitude = And(bits, 0x7fffffff);
@@ -156,7 +157,7 @@ void ExpandConversion(mlir::Operation* op, bool half) {
   op->erase();
 }
 
-// %c = arith.constant 1.0 : bf16   ->   %i = arith.constant 16256 : i16, %c = arith.bitcast %i
+// Rewrites %c = arith.constant 1.0 : bf16   ->   %i = arith.constant 16256 : i16, %c = arith.bitcast %i
 void ConstantAsBits(arith::ConstantOp op) {
   mlir::ImplicitLocOpBuilder b(op.getLoc(), op);
   const Type i16 = WithElement(op.getType(), b.getI16Type());

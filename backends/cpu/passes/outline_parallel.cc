@@ -55,8 +55,8 @@ constexpr char kFork[] = R"(
     llvm.return
   })";
 
-// The functions of loops whose iterations have memory in the caller's arena: pieces of arrays, one for each thread.
-// A bit of the mask says that a thread has the piece. There are as many pieces as threads, so one is always free.
+// MLIR text of the functions for loops whose iterations have memory in the caller's arena: pieces of arrays, one for each
+// thread. A bit of the mask says that a thread has the piece. There are as many pieces as threads, so one is always free.
 constexpr char kPieces[] = R"(
   llvm.func internal @NAME.fork_pieces(%total: i64, %body: !llvm.ptr, %args: !llvm.ptr, %pieces: i32) {
     %at = llvm.mlir.addressof @NAME.threads : !llvm.ptr
@@ -106,7 +106,7 @@ constexpr char kPieces[] = R"(
 
 bool IsPerIteration(mlir::Operation* op) { return op != nullptr && op->hasAttr(kPerIterationAttribute); }
 
-// The array that holds a piece for each thread, if the value is such a piece; null otherwise.
+// Returns the array that holds a piece for each thread, if the value is such a piece; null otherwise.
 mlir::Value ArrayOfPieces(mlir::Value value) {
   auto piece = value.getDefiningOp<memref::ReinterpretCastOp>();
   return IsPerIteration(piece) ? piece.getSource() : mlir::Value();
@@ -196,7 +196,8 @@ class Outliner {
     return pieces;
   }
 
-  // The value itself if it is a buffer, or the array if it is a piece; otherwise a buffer that contains it.
+  // Returns the value itself if it is a buffer, or the array if it is a piece; otherwise stores it in a buffer, and
+  // returns that.
   mlir::Value InMemory(mlir::Value value, scf::ForOp loop, mlir::Block& entry) {
     if (const mlir::Value array = ArrayOfPieces(value)) return array;
     if (mlir::isa<mlir::MemRefType>(value.getType())) return value;

@@ -9,8 +9,8 @@
 //
 // NAME.fork runs the body through the weak symbol kiln_parallel_for (backends/runner/kiln_pool.h), on as many
 // threads as NAME_set_threads(int) was given (initially one). Without a pool, the caller runs it alone.
-// Constants are created again in the tile. Buffers are passed as pointers that do not alias, and all other
-// values in the caller's memory. An allocation marked kiln.per_iteration is used in such loops only. Each
+// Constants are created again in the tile. Buffers are passed as pointers, which do not alias if `promise` says
+// so, and all other values in the caller's memory. An allocation marked kiln.per_iteration is used in such loops only. Each
 // tile makes its own: on the thread's stack, or for a memref.alloc once per range of iterations. A
 // memref.reinterpret_cast with this mark is the first of kiln.pieces equal pieces of an array: each thread takes one
 // that no other has, and at most so many threads run the loop.
@@ -38,12 +38,12 @@ struct Promise {
   int alignment = 1;
 };
 
-// Returns true if there were such loops; the module then defines NAME_set_threads. `promise` returns what
-// callers promise about the arguments of a function of this name.
+// Outlines all marked loops. Returns true if there were any; the module then defines NAME_set_threads. `promise`
+// returns what callers promise about the arguments of a function of this name.
 bool OutlineParallel(mlir::ModuleOp module, const std::string& name,
                      absl::FunctionRef<Promise(const std::string& function)> promise);
 
-// The name of the function that sets the number of threads: NAME_set_threads.
+// Returns the name of the function that sets the number of threads: NAME_set_threads.
 std::string ThreadsSymbol(const std::string& name);
 
 }  // namespace kiln

@@ -6,7 +6,7 @@
 namespace kiln {
 namespace {
 
-// For z from low to high: a c near 1 / z with the fewest bits for which z c - 1 is exact.
+// Returns a c near 1 / z, for z from low to high, with so few bits that z c - 1 is exact.
 double Inverse(double low, double high) {
   if (low < 1 && high > 1) return 1;
   for (double unit = 128;; unit /= 2) {

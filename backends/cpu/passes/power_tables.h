@@ -1,6 +1,6 @@
 // Constants for x^y and e^x on 16 lanes of f32. Their tables stay in registers: 2^23 log2(x) and 2^(k/16).
 //
-// x = 2^n z with 0.711 <= z < 1.423. The five bits above bit 18 of bits(x) - kLeast select one of 32
+// x = 2^n z with 0.711 <= z < 1.423. The five bits from bit 18 on of bits(x) - kMin select one of 32
 // intervals of z; the bits above those are n + kBias. For each interval the tables have a c near 1 / z with
 // so few bits that a fused z c - 1 is exact in f32 (at most 0.019), and -2^23 log2(c) in two parts. Adding
 // 2^23 n to the first part is exact, and so is the difference between it and the sum with the rest of the

@@ -77,8 +77,8 @@ class Functions : public Lanes {
     return IfUsual(x, [&] { return LogOfUsual(x, Value()); }, [&] { return LogAnywhere(x); });
   }
 
-  // 1 / sqrt(x). A subtraction on the bits halves and negates the exponent (error at most 3.4%); each step
-  // squares the error.
+  // Computes 1 / sqrt(x). A subtraction on the bits halves and negates the exponent (error at most 3.4%); each
+  // step squares the error.
   Value Rsqrt(Value x) {
     return IfUsual(
         x,
@@ -92,7 +92,7 @@ class Functions : public Lanes {
         [&] { return Div(F(1), math::SqrtOp::create(b_, x)); });
   }
 
-  // tanh(x), computed in f64 as 1 - 2 / (e^2x + 1).
+  // Computes tanh(x) in f64 as 1 - 2 / (e^2x + 1).
   Value Tanh(Value x) {
     const Value size = math::AbsFOp::create(b_, x);
     const Value wide = Clamp(Wide(size), 0, 10);
@@ -125,7 +125,7 @@ class Functions : public Lanes {
     return FromBits(arith::XOrIOp::create(b_, Bits(result), sign));
   }
 
-  // x^y for positive x, computed in f64 as 2^(y * log2 x).
+  // Computes x^y for positive x, in f64 as 2^(y * log2 x).
   Value Power(Value x, Value y) {
     const Value bits = Bits(Wide(x));
     const Value one = I64(int64_t{1023} << 52);
@@ -139,9 +139,9 @@ class Functions : public Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
-  // x^y computed in f32 with tables: 2^23 log2(x) = high + low, where `low` contains rounding errors and
-  // small terms, and y times that is 2^19 k + f. `otherwise` computes vectors with a lane whose base is not
-  // in [2^-125, 2^127], or whose result may be denormal or infinite.
+  // Computes x^y in f32 with tables: 2^23 log2(x) = high + low, where `low` contains rounding errors and small
+  // terms, and y times that is 2^19 k + f. `otherwise` computes vectors with a lane whose base is not in
+  // [2^-125, 2^127], or whose result may be denormal or infinite.
   Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
     const PowerTables& tables = PowerTables::Get();
     const Value above = SubI(Bits(x), I(PowerTables::kMin));
@@ -172,8 +172,8 @@ class Functions : public Lanes {
     return IfSeldom(Any(special), otherwise, [&] { return Fma(power, more, power); });
   }
 
-  // x / divisor for a scalar that all lanes share. The code multiplies by the reciprocal; it branches to a
-  // division if the divisor turns out to be tiny, huge or NaN.
+  // Computes x / divisor for a scalar that all lanes share. The code multiplies by the reciprocal; it branches to
+  // a division if the divisor turns out to be tiny, huge or NaN.
   Value Quotient(Value x, Value divisor) {
     const auto number = [&](double value) {
       return arith::ConstantOp::create(b_, b_.getFloatAttr(divisor.getType(), value)).getResult();
@@ -214,8 +214,8 @@ class Functions : public Lanes {
   Value NotPositive(Value x) { return Compare(arith::CmpFPredicate::ULE, x, F(0)); }
 
  private:
-  // e^x from the reduced argument r, if the result is neither denormal nor infinite. The polynomial evaluates
-  // 2^-kScale e^r.
+  // Computes e^x from the reduced argument r, if the result is neither denormal nor infinite. The polynomial
+  // evaluates 2^-kScale e^r.
   Value ExpOfUsual(Value r, Value shifted) {
     llvm::SmallVector<double> scaled;
     for (const double c : kExp) scaled.push_back(std::ldexp(static_cast<float>(c), -kScale));
@@ -232,7 +232,8 @@ class Functions : public Lanes {
     return Fma(power, more, power);
   }
 
-  // log of positive numbers that are neither denormal nor infinite. `twos` is added to the exponent.
+  // Computes the log of positive numbers that are neither denormal nor infinite. `twos`, if not null, is 2^23 times
+  // what is added to the exponent.
   Value LogOfUsual(Value x, Value twos) {
     const Value bits = Bits(x);
     const Value exponent = And(SubI(bits, I(0x3f2aaaab)), I(static_cast<int32_t>(0xff800000)));
@@ -243,7 +244,7 @@ class Functions : public Lanes {
     return Fma(n, F(0x1p-23 * kLn2High), Add(f, tail));
   }
 
-  // log of any number: infinity and NaN stay, 0 gives -infinity, and negative numbers give NaN.
+  // Computes the log of any number: infinity and NaN stay, 0 gives -infinity, and negative numbers give NaN.
   Value LogAnywhere(Value x) {
     const Value denormal = Less(x, F(0x1p-126));
     const Value scaled = Select(denormal, Mul(x, F(0x1p23)), x);
@@ -259,7 +260,7 @@ class Functions : public Lanes {
     return IfSeldom(Any(Above(SubI(Bits(x), I(0x01000000)), 0x7e7fffff)), anywhere, usual);
   }
 
-  // e^x of any number. 2^n is split into two factors, so that results from denormal to infinite are right.
+  // Computes e^x of any number. 2^n is split into two factors, so that results from denormal to infinite are right.
   // Adding kHalves leaves n plus twice the exponent's bias in the low bits.
   Value ExpAnywhere(Value x) {
     x = Clamp(x, -104, 89);
@@ -299,7 +300,7 @@ Value SineOrLibm(Op op, Functions& lanes, int quadrant) {
       [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
 }
 
-// The constant that x is a splat of; null if it is none.
+// Returns the constant that x is, or is a splat of; null if it is none.
 mlir::FloatAttr SplatOf(Value x) {
   auto constant = x.getDefiningOp<arith::ConstantOp>();
   if (!constant) return {};
@@ -308,7 +309,7 @@ mlir::FloatAttr SplatOf(Value x) {
                : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
 }
 
-// Emits x^y as vector code or calls of libm; null if there is no code for this type.
+// Emits x^y as vector code or calls of libm. Returns null for a scalar whose exponent is not 2 or 3.
 Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);
@@ -328,7 +329,8 @@ Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   return IsFast(op) ? lanes.Exp(lanes.Mul(y, lanes.Log(x)), false, false) : anywhere();
 }
 
-// Emits x / y for a vector whose lanes have the same divisor; null if they differ.
+// Emits x / y for a vector whose lanes have the same divisor. Returns null if they may differ, if a constant divisor is
+// tiny or huge, and for scalars.
 Value QuotientByOne(arith::DivFOp op, Functions& lanes) {
   if (const auto constant = SplatOf(op.getRhs()); constant && mlir::isa<mlir::VectorType>(op.getType()))
     return lanes.Quotient(op.getLhs(), constant.getValueAsDouble());

@@ -1,4 +1,4 @@
-// Expands exp, log, tanh, erf, sin, cos, powf and quotients by one divisor on f32 to vector code. The code is
+// Expands exp, log, tanh, erf, sin, cos, powf, rsqrt and quotients by one divisor on f32 to vector code. The code is
 // correct over the whole range, with infinities, NaN, and denormal operands and results. The largest errors
 // in units of the last place are those seen over every seventh operand (tests/backends/vector_math_test.cc):
 //
@@ -33,9 +33,9 @@
 
 namespace kiln {
 
-// Replaces the operation by vector code if this file has some for its type: f32, and only vectors for
-// functions that fall back to libm. Returns false otherwise. The machine must have fused multiply-add. With
-// `tables`, which take AVX-512, exp and powf of eight lanes or more read tables in registers.
+// Replaces the operation by vector code if there is some: for f32, but scalars only of exp, log, tanh, erf and of
+// powf with the exponent 2 or 3, and not for a fast tanh. Returns false otherwise. The machine must have fused
+// multiply-add. With `tables`, which take AVX-512, exp and powf of eight lanes or more read tables in registers.
 bool ExpandVectorMath(mlir::Operation* op, bool tables);
 
 // True if the operation has `fastmath<afn>`.

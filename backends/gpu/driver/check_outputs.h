@@ -1,7 +1,7 @@
 // Compares the outputs of a kernel on a GPU with what is wanted. Private to backends/gpu/driver.
 //
-// Outputs are copied back in blocks (cuda_buffers.h). Errors: kWrongResult if an output differs; a failure of the GPU
-// is not noticed here.
+// Outputs are copied back in blocks (cuda_buffers.h). Errors: kWrongResult at the first difference; kLoadFailed if the
+// wanted elements are malformed or in no parameter. A failure of the GPU is not noticed here.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,15 @@ struct WantedOutputs {
   const KernelObject& kernel;       // perhaps with elements that outputs must have
 };
 
-// `max_error`: RunResult::max_error.
+// Compares outputs with the reference, then elements with those that the kernel must have. Raises `max_error` to the
+// largest error (RunResult::max_error).
 GpuFailure CheckOutputs(const CudaBuffers& buffers, const WantedOutputs& wanted, double* max_error);
 
-// Floats must be finite where they are in `wanted`, which has all outputs (StressInputs).
+// Checks that floats are finite where they are in `wanted`, which has all outputs (StressInputs).
 GpuFailure CheckFinite(const CudaBuffers& buffers, const std::vector<KernelParam>& params,
                        const char* wanted);
 
-// A hash of each block of each output.
+// A block of an output, and its hash.
 struct BlockHash {
   size_t param = 0;
   int64_t first = 0, elements = 0;

@@ -38,7 +38,7 @@ class CudaBuffers {
 
   // Fills inputs with their data, and what kernels write with a pattern.
   void Fill(const GpuInputs& inputs);
-  void FillLike(const CudaBuffers& other);  // of the same parameters
+  void FillLike(const CudaBuffers& other);  // copies buffers of the same parameters
   uint64_t address(size_t number) const { return addresses_[number]; }
   int64_t bytes() const { return bytes_; }
 
@@ -46,7 +46,7 @@ class CudaBuffers {
   std::string Download(size_t number, int64_t first, int64_t elements) const;
   // Visits the blocks of a buffer: their first element and number of elements. Ends when `visit` returns false.
   void ForBlocks(size_t number, const std::function<bool(int64_t first, int64_t elements)>& visit) const;
-  // Which buffer the kernel wrote beside, or which input it changed; "" if none.
+  // Returns a text about the first buffer that the kernel wrote beside, or the first input that it changed; "" if none.
   std::string Violation(const GpuInputs& inputs) const;
 
  private:

@@ -65,7 +65,7 @@ struct CudaDevice::Functions {
   int (*elapsed)(float*, void*, void*);
   int (*describe)(int, const char**);
 
-  // Returns the name of a function that the library lacks, or nothing.
+  // Returns the name of a function that the library lacks, or null.
   const char* Find(void* library) {
     const std::pair<const char*, void*> all[] = {{"cuInit", &init},
                                                  {"cuDriverGetVersion", &version},

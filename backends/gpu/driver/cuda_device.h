@@ -27,9 +27,9 @@ struct CudaMachine {
   int64_t l2_bytes = 0, memory_bytes = 0;
   int shared_per_block = 0, shared_per_sm = 0, registers_per_sm = 0, threads_per_sm = 0, blocks_per_sm = 0;
 
-  // Records of the same GPU have the same one.
+  // Returns the name of this kind of GPU for records: "NVIDIA H100 80GB HBM3, sm_90, 132 SMs".
   std::string Fingerprint() const;
-  // A JSON object.
+  // Returns all as a JSON object.
   std::string Json() const;
 };
 
@@ -39,7 +39,7 @@ struct CudaGrid {
 
 class CudaDevice {
  public:
-  // Opens the driver and its first device: libcuda.so.1. Returns why that fails, or nothing.
+  // Opens the driver and its first device: libcuda.so.1. Returns why that fails, or "".
   std::string Open();
   // True if Open failed since there is no driver or no device, and nothing is wrong with them.
   bool absent() const { return absent_; }
@@ -52,10 +52,10 @@ class CudaDevice {
   void Copy(uint64_t to, uint64_t from, int64_t bytes);  // on the GPU
   void Fill(uint64_t at, uint8_t value, int64_t bytes);
 
-  // `cubin` must live until Unload.
+  // Loads a cubin, which must live until Unload. Returns null if that fails.
   void* Load(const std::string& cubin);
   void Unload(void* library);
-  // A kernel that may use so much dynamic shared memory.
+  // Returns a kernel of the library, and allows it `shared` bytes of dynamic shared memory. Null if there is none.
   void* Kernel(void* library, const std::string& name, int64_t shared);
   int BlocksPerSm(void* kernel, int64_t threads, int64_t shared);
   void Launch(void* kernel, const CudaGrid& grid, std::vector<uint64_t> arguments);
@@ -69,7 +69,7 @@ class CudaDevice {
 
   // Marks a moment of the stream: number 0 or 1.
   void Mark(int event);
-  // The seconds between the marks, after both have passed.
+  // Waits for the second mark, and returns the seconds between the two; 0 if that fails.
   double SecondsBetweenMarks();
 
   bool ok() const { return status_ == 0; }
@@ -82,7 +82,7 @@ class CudaDevice {
  private:
   struct Functions;
   std::string FillMachine();
-  // True if the call succeeded.
+  // Keeps the failure of a call if it is the first. Returns whether this call and all before it succeeded.
   bool Keep(const char* call, int status);
 
   const Functions* functions_ = nullptr;

@@ -33,7 +33,7 @@ CudaKernel::CudaKernel(CudaDevice& gpu, const KernelObject& object) : gpu_(gpu),
 
 CudaKernel::~CudaKernel() { gpu_.Unload(library_); }
 
-// Why the request describes no kernel of a GPU; "" if it does.
+// Reads the fields of the request. Returns why it describes no kernel of a GPU; "" if it does.
 std::string CudaKernel::Problem() {
   bool has_list = false;
   for (const KernelField& field : object_.fields) {

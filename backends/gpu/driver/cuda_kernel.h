@@ -31,7 +31,8 @@ class CudaKernel {
   const GpuFailure& failure() const { return failure_; }
   const LaunchList& launches() const { return list_; }
   const std::vector<KernelParam>& params() const { return object_.params; }
-  // How often more it is to run with inputs of other seeds (kRepeatedRunsField in wanted_elements.h).
+  // Returns how many more times it is to run, with inputs of some seeds in turn (kRepeatedRunsField in
+  // wanted_elements.h).
   int repeated_runs() const { return repeated_runs_; }
   // Puts the launches of a phase on the stream.
   void Run(const CudaBuffers& buffers, bool prepare) const;
@@ -52,7 +53,8 @@ class CudaKernel {
   GpuFailure failure_;
 };
 
-// The failure of the GPU, if it has one. `step` begins the message.
+// Returns the failure of the GPU, if it has one: kOutOfMemory, kCrashed if it is sticky, else kLoadFailed. `step` begins
+// the message.
 GpuFailure FailureOf(const CudaDevice& gpu, const std::string& step);
 
 }  // namespace kiln

@@ -25,7 +25,7 @@ double Median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// The standard error of the median as a share of it, if samples were normal.
+// Returns the standard error of the median as a share of it, if samples were normal; 1 for fewer than two samples.
 double ErrorOfMedian(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   if (count < 2) return 1;
@@ -48,7 +48,7 @@ bool Stops(const TimingPolicy& policy, const std::vector<double>& samples) {
   });
 }
 
-// Whether all kernels have the samples that are wanted.
+// Returns whether all kernels have the samples that are wanted.
 bool HasEnough(const TimingPolicy& policy, const CudaTimes& times) {
   const auto taken = static_cast<int>(times.samples[0].size());
   if (taken < policy.runs) return false;

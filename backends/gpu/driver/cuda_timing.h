@@ -13,11 +13,12 @@ namespace kiln {
 // A kernel with copies of its buffers, which runs use in turn.
 class TimedCudaKernel {
  public:
-  // Makes copies until together they have `least_bytes`, or `most_bytes` would be exceeded.
+  // Makes copies, at least one and at most 64, until together they have `least_bytes`, or `most_bytes` would be exceeded.
+  // Fills them, and runs the prepare phase.
   TimedCudaKernel(CudaDevice& gpu, const CudaKernel& kernel, uint64_t seed, int64_t least_bytes,
                   int64_t most_bytes);
 
-  // The buffers of the first run, and of each that uses them again.
+  // Returns the buffers of the first run, and of each that uses them again.
   const CudaBuffers& first() const { return *copies_[0]; }
   ~TimedCudaKernel();
   TimedCudaKernel(TimedCudaKernel&& other) noexcept;
@@ -25,7 +26,7 @@ class TimedCudaKernel {
   // Chooses the runs of a sample, so that it takes long enough. If they are several, they use all copies equally often, and
   // the driver replays them (CudaDevice::Capture): for short kernels the host's launches would take longer.
   void Prepare();
-  // The seconds of one run.
+  // Takes a sample. Returns the seconds of one run.
   double Sample();
 
  private:
@@ -46,7 +47,8 @@ struct CudaTimes {
   bool lower_bound = false;
 };
 
-// `reference` may be null. A failure of the GPU ends it. `check` gets the number and the buffers of each kernel in the end.
+// Times the kernels in turns. `reference` may be null. A failure of the GPU ends it; else `check` gets the number and the
+// buffers of each kernel in the end.
 CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKernel>>& kernels,
                     const CudaKernel* reference, const RunRequest& request,
                     const std::function<void(size_t kernel, const CudaBuffers& buffers)>& check);

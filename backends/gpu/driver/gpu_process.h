@@ -27,18 +27,18 @@ class GpuProcess {
   GpuProcess(const GpuProcess&) = delete;
   GpuProcess& operator=(const GpuProcess&) = delete;
 
-  // Starts the child, if none runs. Returns why there is no GPU, or nothing.
+  // Starts the child, if none runs. Returns why there is no GPU, or "".
   std::string Start();
   // True if Start failed since there is no driver or no GPU.
   bool absent() const { return absent_; }
-  // The GPU as a JSON object, once a child has run.
+  // Returns the GPU as a JSON object, once Start has succeeded.
   const std::string& machine() const { return machine_; }
 
   // Runs a request, an encoded RunRequest, for at most so many seconds. kTimedOut if it took longer, and kCrashed if
-  // the child ended or the GPU had a fault; the next call starts another child.
+  // the child ended or the GPU had a fault; the next call starts another child. kInterrupted if none can be started.
   RunResult Run(const std::string& request, double seconds);
   int starts() const { return starts_; }
-  // The clocks now. The watch needs the GPU's name, so a child must have run.
+  // Returns the clocks now. They are unknown until a child has run, since that tells the GPU's uuid.
   GpuState StateNow();
 
  private:

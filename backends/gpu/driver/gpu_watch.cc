@@ -29,7 +29,7 @@ struct Library {
   int (*reasons)(void*, unsigned long long*);
 };
 
-// Null without the library, or if it lacks a function.
+// Opens the library. Returns null if there is none, if it lacks a function, or if it does not start.
 const Library* Open() {
   static Library library;
   void* const handle = dlopen("libnvidia-ml.so.1", RTLD_NOW);

@@ -21,13 +21,13 @@ struct GpuState {
   std::string slowed;  // why clocks are below what they could be: "too hot", "power cap"; empty: nothing does
   bool hot = false;    // slowed by heat or by the board, so that times are wrong
 
-  // A JSON object; "null" if nothing is known.
+  // Returns a JSON object; "null" if nothing is known.
   std::string Json() const;
 };
 
 class GpuWatch {
  public:
-  // `uuid` is that of the driver, as 32 hexadecimal digits.
+  // Finds the GPU with this uuid, that of the driver as 32 hexadecimal digits. If there is none, its state is unknown.
   explicit GpuWatch(const std::string& uuid);
   GpuState Now() const;
 

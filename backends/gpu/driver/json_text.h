@@ -1,4 +1,4 @@
-// Writes values of JSON as text.
+// Writes values of JSON as text; numbers that are not finite become null.
 #pragma once
 
 #include <cstdio>

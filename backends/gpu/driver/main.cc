@@ -36,7 +36,7 @@ int ServeRequests(const kiln::WorkerStart& start) {
 
 constexpr int kNoGpu = 3;
 
-// Returns the exit status.
+// Prints the problem, if there is one. Returns the exit status: `failed`, or 0 without a problem.
 int Report(const std::string& problem, int failed = 1) {
   if (problem.empty()) return 0;
   fprintf(stderr, "kiln-gpu-runner: %s\n", problem.c_str());

@@ -4,8 +4,8 @@
 //                   for the file the object becomes a line as it is.
 //   NUMBER.request  encoded RunRequests (backends/runner/protocol.h)
 //
-// Each item becomes a line of JSON: what describes it, then `status`, `detail`, and for a good run `seconds` (the
-// median), `samples`, `slowdown`, `prepare_seconds` and `max_error`. The first line is the machine:
+// Each item becomes a line of JSON: what describes it, then `status`, `detail`, for a good run `seconds` (the median),
+// `samples`, `slowdown`, `prepare_seconds` and `max_error`, and `state` (gpu_watch.h). The first line is the machine:
 // {"item": "machine", "machine": {...}}; the last one says how many items were left out for want of time:
 // {"item": "end", "run": N, "left_out": N, "starts": N}. Lines are written as results come.
 #pragma once
@@ -15,7 +15,8 @@
 
 namespace kiln {
 
-// Begins no item after `seconds`. Returns why the bundle cannot be measured, or nothing.
+// Measures the bundle, and writes the lines to `out`. Begins no item after `seconds`. Returns why the bundle cannot be
+// measured, or "".
 std::string RunBundle(const std::string& folder, double seconds, FILE* out);
 
 }  // namespace kiln

@@ -62,13 +62,14 @@ class GpuRun {
   }
 
   const KernelObject& Object(size_t i) const { return i == 0 ? request_.kernel : request_.peers[i - 1]; }
-  // The failure of a kernel, which says which peer it is.
+  // Adds to the failure of a peer which one it is.
   static GpuFailure Named(size_t i, GpuFailure failure) {
     if (!failure.ok() && i > 0) failure.detail = absl::StrCat("peer ", i, ": ", failure.detail);
     return failure;
   }
 
-  // Runs a kernel once, and compares what it wrote.
+  // Loads a kernel, runs it once, compares what it wrote, and repeats the run if the kernel asks for that. Writes the
+  // outputs of the first kernel to a file if the request names one.
   GpuFailure Check(size_t i) {
     const KernelObject& object = Object(i);
     kernels_.push_back(std::make_unique<CudaKernel>(gpu_, object));
@@ -128,7 +129,7 @@ class GpuRun {
     return {};
   }
 
-  // Runs all kernels with inputs that lie far apart.
+  // Runs all kernels with inputs that lie far apart, and checks which outputs are finite.
   GpuFailure RunStress() {
     if (finite_ == nullptr) return {};
     const int64_t bytes = BytesOfOutputs(request_.kernel);

@@ -12,7 +12,8 @@
 // kSampleSeconds. Runs use copies of the buffers in turn, which together are three times the second cache. The
 // reference kernel runs before the first sample and after the last one; the larger of its two times over
 // ReferenceKernel::seconds is RunResult::slowdown. Samples are not divided by it. They are quiet if it is at most 1.1.
-// Of TimingPolicy, warmups, runs, stop_rules, enough_seconds, target_error, max_samples and max_seconds are used.
+// TimingPolicy: warmups, runs, stop_rules, enough_seconds, target_error, max_samples and max_seconds are used. Sampling
+// ends after max_seconds even if there are fewer than `runs` samples.
 //
 // Errors: RunStatus::kCrashed after a fault on the GPU, after which the process must end (CudaDevice::sticky). Profiles and
 // files of stress inputs to write are refused. One thread.

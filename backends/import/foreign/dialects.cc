@@ -11,7 +11,7 @@ using mlir::OpAsmParser;
 using mlir::OperationState;
 using mlir::ParseResult;
 
-// while(%a = %x, ...) : TYPES [attributes {...}] cond {...} do {...}
+// Parses while(%a = %x, ...) : TYPES [attributes {...}] cond {...} do {...}
 ParseResult ParseWhile(OpAsmParser& parser, OperationState& result) {
   llvm::SmallVector<OpAsmParser::Argument> arguments;
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -30,7 +30,7 @@ ParseResult ParseWhile(OpAsmParser& parser, OperationState& result) {
   return mlir::success();
 }
 
-// return %a, ... : TYPES
+// Parses return %a, ... : TYPES
 ParseResult ParseReturn(OpAsmParser& parser, OperationState& result) {
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
   llvm::SmallVector<mlir::Type> types;
@@ -42,7 +42,7 @@ ParseResult ParseReturn(OpAsmParser& parser, OperationState& result) {
                        parser.resolveOperands(operands, types, at, result.operands));
 }
 
-// ins(%a, ... : TYPES)
+// Parses ins(%a, ... : TYPES), or the same of outs, after the keyword. Sets the number of operands.
 ParseResult ParseOperands(OpAsmParser& parser, OperationState& result, int32_t* count) {
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
   llvm::SmallVector<mlir::Type> types;
@@ -54,7 +54,7 @@ ParseResult ParseOperands(OpAsmParser& parser, OperationState& result, int32_t* 
   return parser.resolveOperands(operands, types, at, result.operands);
 }
 
-// {ATTRIBUTES} NAME(VALUE) ... ins(...) outs(...) {...} -> TYPES
+// Parses {ATTRIBUTES} NAME(VALUE) ... ins(...) outs(...) {...} -> TYPES
 ParseResult ParseTensorOp(OpAsmParser& parser, OperationState& result) {
   if (parser.parseOptionalAttrDict(result.attributes)) return mlir::failure();
   int32_t counts[2] = {0, 0};

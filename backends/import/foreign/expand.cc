@@ -29,7 +29,7 @@ bool Flag(mlir::Operation* op, llvm::StringRef name) {
   return attribute && attribute.getValue();
 }
 
-// The operands of tm_tensor's `ins` (0) or `outs` (1).
+// Returns the operands of tm_tensor's `ins` (0) or `outs` (1); none if the operation does not say which they are.
 ValueList Segment(mlir::Operation* op, int which) {
   const auto sizes = op->getAttrOfType<mlir::DenseI32ArrayAttr>("operandSegmentSizes");
   if (!sizes || sizes.size() != 2) return {};
@@ -65,6 +65,7 @@ bool HasOneBlock(mlir::Operation* op, unsigned regions) {
          llvm::all_of(op->getRegions(), [](mlir::Region& region) { return region.hasOneBlock(); });
 }
 
+// --- The functions below expand one operation. They return false, and change nothing, if it has another form.
 // --- stablehlo.while
 
 bool ExpandWhile(mlir::Operation* op) {
@@ -177,7 +178,7 @@ class Sorter {
   const TakesRight takes_right_;
 };
 
-// The comparator takes (a0, b0, a1, b1, ...): two elements of each operand.
+// Returns (a0, b0, a1, b1, ...), as the comparator takes them: two elements of each operand.
 ValueList Pairs(mlir::ValueRange a, mlir::ValueRange b) {
   ValueList pairs;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -187,8 +188,8 @@ ValueList Pairs(mlir::ValueRange a, mlir::ValueRange b) {
   return pairs;
 }
 
-// `strict`: the comparator says whether its first element comes before its second, as in stablehlo. Otherwise it says
-// whether the two are in order, as in tm_tensor.
+// Sorts rows. `strict`: the comparator says whether its first element comes before its second, as in stablehlo. Otherwise
+// it says whether the two are in order, as in tm_tensor.
 bool ExpandSort(mlir::Operation* op, bool strict) {
   const ValueList tensors = strict ? ValueList(op->getOperands()) : Segment(op, 1);
   if (!HasOneBlock(op, 1) || tensors.empty() || tensors.size() != op->getNumResults()) return false;
@@ -213,7 +214,7 @@ bool ExpandSort(mlir::Operation* op, bool strict) {
 
 // --- tm_tensor.scan, topk, scatter
 
-// out[i] = f(out[i - 1], in[i]), or f(out[i - 1], in[i - 1]) if not inclusive; the first element is in[0], or the
+// Computes out[i] = f(out[i - 1], in[i]), or f(out[i - 1], in[i - 1]) if not inclusive; the first element is in[0], or the
 // accumulator. The accumulator becomes the last one.
 bool ExpandScan(mlir::Operation* op) {
   const ValueList ins = Segment(op, 0), outs = Segment(op, 1);
@@ -288,7 +289,7 @@ bool ExpandTopk(mlir::Operation* op) {
   return true;
 }
 
-// out[..] = f(update[..], out[..]), at places that rows of indices name. Indices out of bounds write nothing.
+// Computes out[..] = f(update[..], out[..]), at places that rows of indices name. Indices out of bounds write nothing.
 bool ExpandScatter(mlir::Operation* op) {
   const ValueList ins = Segment(op, 0), outs = Segment(op, 1);
   if (!HasOneBlock(op, 1) || ins.size() != 2 || outs.size() != 1 || op->getNumResults() != 1) return false;

@@ -30,7 +30,7 @@ class TensorLoops {
     return mlir::tensor::InsertOp::create(b, loc, value, tensor, index);
   }
 
-  // for i = from .. to by step: carried = body(i, carried)
+  // Emits `for i = from .. to by step: carried = body(i, carried)`, without i = to. Returns the last values.
   using Body = llvm::function_ref<ValueList(mlir::Value, mlir::ValueRange)>;
   ValueList For(mlir::Value from, mlir::Value to, mlir::Value step, mlir::ValueRange carried, Body body) {
     auto loop = mlir::scf::ForOp::create(
@@ -44,7 +44,7 @@ class TensorLoops {
     return ValueList(loop.getResults());
   }
 
-  // The same for all points of a box.
+  // Emits such loops for all points of a box: carried = body(point, carried).
   using PointBody = llvm::function_ref<ValueList(ValueList, mlir::ValueRange)>;
   ValueList ForAll(llvm::ArrayRef<int64_t> shape, mlir::ValueRange carried, PointBody body,
                    const ValueList& point = {}) {

@@ -37,7 +37,8 @@ class Emitter {
   void EmitFunction(const plan::Entry& entry, const std::vector<Id>& parameters);
 
  protected:
-  // What only GPUs have: a loop on an axis, a sync of threads, and the end of a group of copies.
+  // Emit what only GPUs have: a loop on an axis, a sync of threads, and the end of a group of copies. Here they end the
+  // process.
   virtual void EmitAxis(const plan::Loop& loop, const plan::Nodes& body);
   virtual void EmitSync(const plan::Sync& sync);
   virtual void EmitCommit();
@@ -45,8 +46,8 @@ class Emitter {
 
   void Emit(const plan::Nodes& nodes);
   void EmitNode(const plan::Node& node);
-  // Emits the test of a leaf's conditions, except those that differ between lanes. Returns nothing if one of
-  // them never holds; null stands for a test that holds.
+  // Emits the test whether a lane may pass all of a leaf's conditions. Returns nullopt if one of them never holds,
+  // and null if all lanes may pass.
   std::optional<mlir::Value> TestOfLeaf(const plan::Leaf& leaf);
   mlir::Value MaskOfLeaf(const plan::Leaf& leaf);  // for the lanes; null: all lanes
   // Emits both sides of a condition, or only the first if the condition is null.

@@ -139,7 +139,8 @@ void MemoryEmitter::StoreVector(Id buffer, const IndexValue& at, Value stored, V
   }
 }
 
-// A power of two, up to the greatest alignment, that divides the value. A swizzle keeps the bits below those it changes.
+// Returns a power of two, up to the greatest alignment, that divides the value. A swizzle keeps the bits below those that
+// it changes.
 int64_t MemoryEmitter::DivisorOf(const IndexValue& value) const {
   int64_t divisor = std::gcd(most_alignment_, value.constant);
   for (const auto& [atom, coefficient] : value.terms) {

@@ -21,7 +21,7 @@ class MemoryEmitter {
   IndexEmitter& indices() { return indices_; }
   BufferEmitter& buffers() { return buffers_; }
   SharedLoads& loads() { return loads_; }
-  // From here on vector accesses state the alignment that their indices prove, up to this many bytes. Buffers
+  // Lets vector accesses state from here on the alignment that their indices prove, up to this many bytes. Buffers
   // must be aligned to it.
   void StateAlignments(int64_t most) { most_alignment_ = most; }
 
@@ -29,7 +29,7 @@ class MemoryEmitter {
   // value on which no operation traps.
   Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
   void Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how = {});
-  // What is known to divide the address of a vector at `at`, in bytes; nothing: an element.
+  // Returns the alignment in bytes that the index proves for a vector at `at`; nullopt if alignments are not stated.
   llvm::MaybeAlign AlignmentOf(Id buffer, const IndexValue& at);
   // Emits the delayed stores with this number.
   void Flush(int number) { delayed_.Flush(number); }

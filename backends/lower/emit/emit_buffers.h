@@ -12,7 +12,8 @@ namespace kiln {
 // The memory that a block of threads shares, as a symbol of the module without a size. A launch says how
 // large it is.
 inline constexpr char kSharedArena[] = "kiln_shared";
-// Emits the elements at an offset in bytes, which must be a multiple of their size.
+// Emits a view of elements of the arena, and declares the arena if need be. The offset in bytes must be a multiple of
+// their size.
 mlir::Value SharedMemory(CodeBuilder& code, mlir::Type element, int64_t elements, int64_t offset);
 
 class BufferEmitter {
@@ -28,7 +29,7 @@ class BufferEmitter {
   void Declare(llvm::function_ref<bool(Id)> uses);
   // Frees what Declare has allocated on the heap.
   void Free();
-  // The memory of a buffer that the function uses; buffers that share memory have one value.
+  // Returns the memory of a buffer, which must be declared; buffers that share memory have one value.
   Value operator[](Id buffer) const;
   // Loads the status of the function, which is 0 if the program has none.
   Value Status();

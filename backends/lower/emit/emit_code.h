@@ -41,8 +41,8 @@ class CodeBuilder {
   // block.
   void InLevel(mlir::Block* block, mlir::Operation* last, llvm::function_ref<void()> emit);
   int levels() const { return static_cast<int>(levels_.size()); }
-  // Emits a value once in a level, after the values that were hoisted there before. Keys start with a
-  // HoistedKind.
+  // Returns the value that a level has for this key. If there is none, emits it with `make`, after the values that
+  // were hoisted there before. Keys start with a HoistedKind.
   Value Hoist(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
 
   Value ConstantIndex(int64_t value);

@@ -17,7 +17,7 @@ struct ConditionTest {
 };
 ConditionTest TestOf(IndexEmitter& indices, int condition);
 
-// Null stands for a test that is known to hold, here and below.
+// Emits the conjunction of two tests. Null stands for a test that is known to hold, here and below.
 mlir::Value And(CodeBuilder& code, mlir::Value a, mlir::Value b);
 // Emits the test that all conditions hold for every value of their rest (plan_context.h).
 mlir::Value HoldsForAll(IndexEmitter& indices, const std::vector<int>& conditions);
@@ -25,7 +25,7 @@ mlir::Value HoldsForAll(IndexEmitter& indices, const std::vector<int>& condition
 mlir::Value InRange(IndexEmitter& indices, const IndexValue& value, int64_t extent, int64_t least,
                     int64_t most);
 
-// The number of iterations for which all conditions that end the loop may hold; null if nothing ends it.
+// Emits the number of iterations for which all conditions that end the loop may hold. Returns null if nothing ends it.
 mlir::Value UpperBound(IndexEmitter& indices, const plan::Loop& loop);
 
 // Emits both sides of a condition, each a region for loads, or only the first if the condition is null.

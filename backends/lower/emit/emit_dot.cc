@@ -82,7 +82,7 @@ mlir::Value DotCall::PackedB() {
   return packed;
 }
 
-// The vector as the instruction's operand: bf16 elements, which are i16 elsewhere, become bf16.
+// Returns the vector as the instruction's operand: bf16 elements, which are i16 elsewhere, become bf16.
 mlir::Value DotCall::AsOperand(Value value) {
   const mlir::VectorType all = Parts(dot_.sums * dot_.products);
   if (!all.getElementType().isBF16()) return value;

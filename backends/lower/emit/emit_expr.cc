@@ -35,7 +35,7 @@ void InstanceEmitter::Emit(Value mask) {
   Store(std::move(values), mask);
 }
 
-// Threads and lanes without an instance have the neutral element.
+// Combines the values of the threads; threads and lanes without an instance contribute the neutral element.
 void InstanceEmitter::EmitAcross(AcrossThreads& threads, Value active, Value mask, Value results) {
   const Monoid& monoid = p_.monoids[p_.block(leaf_.block).monoid];
   const auto values_of_thread = [&] {
@@ -211,7 +211,7 @@ mlir::Value InstanceEmitter::EmitWithin(Id id, Value mask) {
   return branch.getResult(0);
 }
 
-// The value where all uniform tests hold, with those of `lanes` left.
+// Emits the value of a kWithin where all uniform tests hold. Lanes that fail the test `lanes` get its other value.
 mlir::Value InstanceEmitter::EmitInside(Id within, Value mask, Value lanes) {
   const auto [marks, inner, otherwise] = p_.exprs[within].AsWithin();
   if (!lanes) return EmitExpr(inner, mask);

@@ -18,8 +18,8 @@ class AcrossThreads {
   using Fold = llvm::function_ref<Values(const Values&, const Values&)>;
 
   virtual ~AcrossThreads() = default;
-  // Emits the combination of the values of all threads that meet, of vectors lane by lane. Returns whether this thread
-  // stores it.
+  // Replaces `values` by the combination of the values of all threads that meet, of vectors lane by lane. Returns the test
+  // whether this thread stores it.
   virtual mlir::Value Combine(Values& values, Fold fold) = 0;
 };
 
@@ -38,7 +38,7 @@ class InstanceEmitter {
   using Value = mlir::Value;
   using Values = AcrossThreads::Values;
 
-  // The instance's values, with those of all lanes combined if it reduces over lanes.
+  // Emits the instance's values. If it reduces over lanes, combines those of all lanes, and sets the mask to null.
   Values EmitValues(Value& mask);
   void Store(Values values, Value mask);
 

@@ -15,10 +15,10 @@ class IndexEmitter {
   explicit IndexEmitter(CodeBuilder& code) : code_(code), b_(code.b()) {}
 
   CodeBuilder& code() { return code_; }
-  // From here on digits of values below 2^31 are computed in 32 bits, since GPUs have no division of 64 bits.
+  // Computes from here on digits of values below 2^31 in 32 bits, since GPUs have no division of 64 bits.
   void DivideIn32Bits() { in_32_bits_ = true; }
   IndexValue Eval(const IndexSum& sum);
-  // The physical address of an element, according to the buffer's swizzle.
+  // Returns the physical address of an element, according to the buffer's swizzle.
   IndexValue AddressOf(Id buffer, const IndexSum& address);
   Value Scalar(const IndexValue& value);  // of a value that is equal in all lanes
   Value Vector(const IndexValue& value);  // a vector of index

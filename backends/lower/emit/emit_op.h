@@ -6,7 +6,8 @@
 
 namespace kiln {
 
-// The operands that the operation does not have are null. If one is a vector, the others become vectors.
+// Emits the operation on its operands, of which those that it does not have are null. If one is a vector, the others become
+// vectors.
 mlir::Value EmitOperation(CodeBuilder& code, const Expr& e, mlir::Value a, mlir::Value b, mlir::Value c);
 
 }  // namespace kiln

@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-// The first elements of windows of `width` elements that cover the ascending `offsets` and lie within
-// `inside`.
+// Returns the first offsets of windows of `width` elements that cover the ascending `offsets` and lie within `inside`.
+// Where possible, a window begins at an offset which is a multiple of `align` after adding `phase`.
 std::vector<int64_t> Windows(const std::vector<int64_t>& offsets, int64_t width, Interval inside,
                              int64_t align, int64_t phase) {
   std::vector<int64_t> starts;

@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// The largest power of two such that aligned runs of this many lanes are neighbors in memory.
+// Returns the largest power of two such that the lanes of each aligned run of this length are neighbors in memory.
 int64_t LanesInRuns(const IndexValue& at) {
   const int64_t lanes = std::ssize(at.lanes);
   int64_t run = 1;

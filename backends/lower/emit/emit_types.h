@@ -8,11 +8,11 @@
 
 namespace kiln {
 
-// Types in registers and in memory. An i1 takes a byte in memory, and an index is an i64.
+// Return the MLIR type of a value in a register, and in memory. An i1 takes a byte in memory, and an index is an i64.
 mlir::Type RegisterType(mlir::OpBuilder& b, DType type);
 mlir::Type MemoryType(mlir::OpBuilder& b, DType type);
 
-// The type `element`, or a vector of it if `shape` is a vector.
+// Returns the type `element`, or a vector of it if `shape` is a vector.
 mlir::Type WithElement(mlir::Value shape, mlir::Type element);
 
 inline bool IsVector(mlir::Value value) { return value && mlir::isa<mlir::VectorType>(value.getType()); }

@@ -28,11 +28,11 @@ class SharedLoads {
   void Keep(Key key, mlir::Value value) { loads_.emplace(std::move(key), value); }
   // Drops what was loaded from the buffer's memory.
   void Forget(Id buffer);
-  // Drops what other threads may write: all but loads from inputs and constants.
+  // Drops what other threads may write: all but loads from inputs, constants and scalars.
   void ForgetWritten();
   // Calls emit for a region. What is loaded there is not known after it, nor is what stores there may change.
   void InRegion(llvm::function_ref<void()> emit);
-  // The same for the body of a loop: inside, only loads from inputs and constants remain known, because
+  // Does the same for the body of a loop: inside, only loads from inputs, constants and scalars remain known, because
   // another iteration may store to other buffers.
   void InLoop(llvm::function_ref<void()> emit);
 

@@ -9,7 +9,7 @@
 namespace kiln::plan {
 namespace {
 
-// The loop or block of the program that a node is for. The copies of a loop inside its node are no nodes of their own.
+// Returns the loop or block of the program that a node is for; kNone if it has none, or is a copy of the loop `around`.
 Id ProgramNode(const Node& node, Id around) {
   if (const Loop* loop = node.As<Loop>()) return loop->loop == around ? kNone : loop->loop;
   if (const Leaf* leaf = node.As<Leaf>()) return leaf->block;

@@ -12,11 +12,12 @@
 
 namespace kiln::plan {
 
-// The nodes must be those of the program that was planned, a node for each loop and block (passes/build.h).
+// Inserts the syncs. The nodes must be those of the program that was planned, one for each loop and block
+// (passes/build.h).
 void InsertSyncs(const SyncPlan& points, Nodes& nodes);
 
-// kFailedPrecondition if a sync stands below a loop on a thread axis that only some threads of its kernel run: there the
-// others would not reach it.
+// Checks that all threads of the kernel reach all syncs. kFailedPrecondition if a sync stands below a loop on a thread
+// axis that only some of them run.
 absl::Status CheckSyncs(const Node& kernel);
 
 }  // namespace kiln::plan

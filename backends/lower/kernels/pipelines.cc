@@ -91,7 +91,8 @@ class Writer {
   }
 
  private:
-  // Calls append for the children of a turn, in order. All turns have all syncs and commits.
+  // Calls append for each child, in the order of its stage. Adds to `out` the syncs before each child, and the commit
+  // after the last asynchronous copy: every turn has all of them.
   template <typename Append>
   void EachChild(Nodes& out, const Append& append) {
     for (const int c : order_) {
@@ -100,7 +101,7 @@ class Writer {
       if (stages_[c].order == last_copy_) out.push_back({Commit(), {}});
     }
   }
-  // Adds a child to the copy of its iteration, if that was the last, or to a new one.
+  // Adds a child to the copy of its iteration, if that is the last node of `out`, or to a new one.
   void Append(int64_t iteration, bool ahead, int child, Nodes& out) {
     const Loop copy{.loop = loop_.loop, .run = Run::kUnrolled, .first = iteration, .ahead = ahead};
     const Loop* last = out.empty() ? nullptr : out.back().As<Loop>();

@@ -15,7 +15,8 @@
 
 namespace kiln::plan {
 
-// Each child of a pipelined loop must have a stage. The plan says which rings are asynchronous.
+// Writes out all pipelined loops in the nodes. Each child of such a loop must have a stage. The plan says which rings are
+// asynchronous.
 void WriteOutPipelines(const Program& program, const SyncPlan& points, Nodes& nodes);
 
 }  // namespace kiln::plan

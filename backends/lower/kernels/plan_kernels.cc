@@ -48,8 +48,8 @@ std::vector<Id> ChildrenOf(const Program& p, Id node) {
   return children;
 }
 
-// Puts each loop at the root into a loop of one iteration: what becomes of it, a pipeline's first copies and the
-// initialization of a sum too, stays below one node, which is one kernel.
+// Puts each loop at the root that is not on a block axis into a loop of one iteration. What becomes of it, also a
+// pipeline's first copies and the initialization of a sum, stays below one node, which is one kernel.
 void KeepKernelsWhole(Program& p) {
   for (const Id child : ChildrenOf(p, kRoot)) {
     if (!p.IsLoop(child) || IsBlockAxis(p.loop(child).kind)) continue;
@@ -87,7 +87,8 @@ void DecomposeWithStages(Program& p) {
   }
 }
 
-// Each version of code for complete tiles costs time in ptxas. Zeros of padding are filled in, not left out.
+// Returns options for Guards that make few versions of the code, because each costs time in ptxas: one for complete
+// tiles, and none for the boundaries of padded images.
 LowerOptions OptionsOfGuards() {
   LowerOptions options;
   options.policies.Switch(Policy::kBoundaryVersions);

@@ -3,9 +3,9 @@
 //
 //   const auto planned = plan::PlanKernels(program);
 //
-// The program must pass Verify. Errors: those of VerifyLowerable; kFailedPrecondition if the program uses what such plans
-// do not have yet: calls of intrinsics, parallel loops, producers, copies in bulk, syncs of some threads of a block; or if blocks would have to wait
-// for each other.
+// The program must pass Verify. Errors: those of VerifyLowerable; kFailedPrecondition if an extent is not constant, if
+// blocks would have to wait for each other, or if the program uses what such plans do not have yet: calls of intrinsics,
+// parallel loops, producers, bulk copies, syncs of some threads of a block.
 #pragma once
 
 #include "absl/status/statusor.h"

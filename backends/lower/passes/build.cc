@@ -73,7 +73,8 @@ class Builder {
     return {made, {std::move(body)}};
   }
 
-  // Threads whose loop feeds a reduction combine their values; the reduction starts where its other loops are at 0.
+  // Returns the leaf of a block. A reduction without initialization gets a leaf that starts it, where its reduction loops
+  // are at 0, and one that combines. Loops on thread axes do not count: their threads combine their values.
   Node Block(Id id) {
     KILN_CHECK(p_.nodes[id].first == kNone, "a block inside a block");
     const BlockNode& block = p_.block(id);

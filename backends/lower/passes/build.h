@@ -11,7 +11,7 @@
 
 namespace kiln::plan {
 
-// The names of the entry points: NAME, and NAME_prepare if the program has a prepare phase.
+// Returns the names of the entry points: NAME, and NAME_prepare if the program has a prepare phase.
 std::vector<std::string> EntryNames(const Program& program);
 
 // Builds the first plan. `calls`: the intrinsics that the program calls, by the outermost loop of each description.

@@ -30,9 +30,9 @@ std::vector<int64_t> KeyOf(const IndexValue& value) {
   return key;
 }
 
-// The address of the first row and the distance between rows; nothing if the elements have a stride that the unit
-// cannot read. A row has `parts` elements in turn of each lane. `bind` binds the loops of one part, its elements as
-// lanes.
+// Returns the address of the first row and the distance between rows. A row interleaves `parts` parts: element `lane` of
+// part `part` is at lane * parts + part. Nullopt if the elements of a row lie otherwise, or if rows are not equally far
+// apart. `bind` binds the loops of one part, its elements as lanes.
 std::optional<TileOperands::Rows> RowsOf(PlanContext& context, const IndexSum& address, int64_t count,
                                          int64_t parts,
                                          absl::FunctionRef<void(int64_t row, int64_t part)> bind) {
@@ -79,7 +79,7 @@ std::optional<DotOperands> FindDot(PlanContext& context, const std::string& feat
     indices.Bind(call.outer, IndexValue::Constant(product));
     return indices.Eval(address);
   };
-  // The elements that a load reads for the products of one sum are neighbors in memory.
+  // Returns whether the elements that a load reads for the products of one sum are neighbors in memory.
   const auto are_neighbors = [&](Id load) {
     const IndexSum& address = plan.addresses.at(load);
     for (int64_t k = 1; k < found.products; ++k) {

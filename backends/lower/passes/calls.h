@@ -10,33 +10,34 @@
 
 namespace kiln::plan {
 
-// Of an instruction of the kind kDot.
+// The operands of a dot-product instruction (kDot): to each of `sums` sums it adds `products` products.
 struct DotOperands {
   const CpuInstruction* row = nullptr;
-  Id inner = kNone, block = kNone;
-  Id a = kNone, b = kNone;  // loads: A's are the same for each sum, B's differ
+  Id inner = kNone, block = kNone;  // the loop over the sums, and the block in it
+  Id a = kNone, b = kNone;          // loads: each sum has the same elements of A, and its own of B
   int64_t products = 0, sums = 0;
-  IndexValue at_a = {}, at_b = {};
+  IndexValue at_a = {}, at_b = {};  // addresses of the first product's factors, with a lane for each sum
 };
 
-// Of an instruction of the kind kTile.
+// The operands of an instruction of a matrix unit (kTile): it adds the product of a tile of A and one of B to one of C.
 struct TileOperands {
+  // Where a tile lies in memory.
   struct Rows {
-    IndexValue first;
+    IndexValue first;   // the address of the first row
     int64_t apart = 0;  // elements from one row to the next
   };
   const CpuInstruction* row = nullptr;
-  Id block = kNone, a = kNone, b = kNone;
+  Id block = kNone, a = kNone, b = kNone;  // a, b: loads
   Rows rows_a = {}, rows_b = {}, rows_c = {};
 };
 
-// Find the operands of a call. Nothing if the machine lacks the instruction, or if the operands do not have
+// Return the operands of a call. Nullopt if the machine lacks the instruction, or if the operands do not have
 // the layout that it requires. `features`: those of LowerOptions.
 std::optional<DotOperands> FindDot(PlanContext& context, const std::string& features, const Call& call);
 std::optional<TileOperands> FindTile(PlanContext& context, const std::string& features, const Call& call);
 
-// True if one of the two instructions fits, and each guard has one answer for the whole call. Sets call.asks to the
-// guards that are not decided.
+// Returns whether one of the two instructions fits, and the guards allow the whole call. For kTile all guards must be
+// known to hold. For kDot they may be open if they have one answer for the whole call; sets call.asks to the open ones.
 bool FitsCall(PlanContext& context, const std::string& features, Call& call);
 
 }  // namespace kiln::plan

@@ -14,7 +14,7 @@ class ConditionQueries {
   explicit ConditionQueries(const PlanContext& context)
       : context_(context), p_(context.program()), plan_(context.plan()) {}
 
-  // The conditions of these blocks that the code around has not decided.
+  // Returns the conditions of these blocks that the code around has not decided, ascending.
   std::vector<int> Open(const std::vector<Id>& blocks) const;
   // True if the condition is a guard of all blocks.
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
@@ -26,7 +26,7 @@ class ConditionQueries {
   // code for these values would rarely run, and unrolled iterations can each decide the condition for their own part.
   bool SeldomHolds(int condition) const;
 
-  // True if a smaller upper bound of the loop decides the condition for everything below it.
+  // True if the condition guards all blocks, and a smaller upper bound of the loop decides it for everything below.
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
   // True if an inner loop should choose the code for complete tiles instead: it has conditions of its own and
   // contains all blocks that use the conditions `candidates`.

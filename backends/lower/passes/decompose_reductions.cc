@@ -165,8 +165,9 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
   return true;
 }
 
-// A reduction across threads stays whole: they combine their values before one of them stores the result. If it repeats or
-// starts from other values, that thread alone initializes the result, outside of the loops of the others.
+// Decomposes one reduction. One across threads stays whole: they combine their values before one of them stores the
+// result. If it repeats or starts from other values, that thread alone initializes the result, outside of the loops of the
+// others.
 void Decompose(Program& p, Id node, bool starts_inside) {
   const std::vector<Id> loops = LoopsAround(p, node);
   const std::vector<bool> reduction = Feeds(p, node, IterKind::kReduction);

@@ -154,7 +154,8 @@ class GuardsPass : public Rewriter {
     loop.runs_once = loop.runs_once && !loop.trims.empty();
   }
 
-  // Returns the children of a loop inside a test of the conditions that the loop's value decides.
+  // Returns the children of a loop, inside a test of the conditions that the loop's value decides. Empty if one of these
+  // never holds.
   Nodes Body(const Loop& loop, const Nodes& children) {
     if (Meet(children) || RunAhead(children, loop.loop)) return Rewrite(children);
     const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
@@ -232,8 +233,9 @@ class GuardsPass : public Rewriter {
     return made;
   }
 
-  // For each condition, the values of its bound part for which it fails for some values of its rest (plan_context.h).
-  // Empty if versions do not pay: if a condition guards more than zero terms, or if there would be too many versions.
+  // Returns for each condition the values of its bound part for which it fails for some values of its rest
+  // (plan_context.h). Empty without the policy, if a condition guards more than zero terms of sums, or if there would be
+  // too many versions.
   std::vector<Switch> BoundariesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions) {
     if (!options_.policies.Has(Policy::kBoundaryVersions)) return {};
     std::vector<Switch> all;

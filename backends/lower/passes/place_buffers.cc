@@ -24,7 +24,7 @@ std::vector<Id> PathFromRoot(const Program& p, Id node) {
   return path;
 }
 
-// The path from the root to the innermost node that contains all accesses.
+// Returns the path from the root to the innermost node that contains all accesses.
 std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   std::vector<Id> common = PathFromRoot(p, p.nodes[accesses[0]->node].parent);
   for (const PlannedAccess* access : accesses) {
@@ -47,8 +47,8 @@ std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   return common;
 }
 
-// True if each iteration of the loop may use the memory of an owner alone. Iterations of a loop on an axis are at one time
-// on other threads or blocks.
+// True if an iteration of the loop never uses the owner's memory at the same time as another one. Iterations of a loop on
+// an axis run at the same time, on different threads or blocks.
 bool HasItsOwn(const Program& p, Owner owner, Id loop) {
   if (IsThreadAxis(p.loop(loop).kind)) return owner == Owner::kThread;
   return !IsBlockAxis(p.loop(loop).kind) || owner <= Owner::kBlock;
@@ -70,7 +70,7 @@ bool IsAxis(const Program& p, Id node) {
   return p.IsLoop(node) && (IsBlockAxis(p.loop(node).kind) || IsThreadAxis(p.loop(node).kind));
 }
 
-// The first loop on each axis; none if the program is for a CPU.
+// Returns the first loop on each axis; none if the program is for a CPU.
 std::vector<Id> FirstLoopsOnAxes(const Program& p) {
   std::vector<Id> first;
   for (const Id loop : LoopsBelow(p, kRoot)) {
@@ -81,14 +81,15 @@ std::vector<Id> FirstLoopsOnAxes(const Program& p) {
   return first;
 }
 
-// The loops around all accesses. Loops on an axis all have the number of the thread or block as their value, so that those
-// whose iterations have memory of their own are outside too. The first loop on an axis stands for all of them.
+// The loops that are outside of a buffer, so that its memory holds the elements of one of their iterations. They are the
+// loops around all accesses. Loops on an axis all have the number of the thread or block as their value, so that those
+// whose iterations have memory of their own are outside too; the first loop on an axis stands for all on it.
 struct OuterLoops {
   std::vector<Id> common = {};
   std::vector<Id> axes = {};  // the first loop on each such axis
   Id repeated = kNone;  // an axis whose iterations may store the same elements; what is inside is not outer
 
-  // The loop that stands for this one; kNone if this one is not outside.
+  // Returns the loop that stands for this one; kNone if this one is not outside.
   Id Of(const Program& p, Source source) const {
     if (source.kind != Source::Kind::kLoop) return kNone;
     if (IsAxis(p, source.id))
@@ -98,7 +99,8 @@ struct OuterLoops {
   }
 };
 
-// `in_turns`: the loops around all accesses of a temporary whose iterations need only their own elements.
+// Returns the loops outside of a temporary. `in_turns`: the loops around all its accesses whose iterations need only
+// their own elements.
 OuterLoops LoopsOutside(const Program& p, Id buffer, const std::vector<Id>& in_turns) {
   const Owner owner = p.buffers[buffer].scope.owner;
   OuterLoops outer;
@@ -116,7 +118,7 @@ OuterLoops LoopsOutside(const Program& p, Id buffer, const std::vector<Id>& in_t
   return outer;
 }
 
-// The whole axis, or the part of it that remains when the index is taken relative to the terms of outer
+// Returns the whole axis, or the part of it that remains when the index is taken relative to the terms of outer
 // loops.
 Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full,
                const OuterLoops& outer) {
@@ -146,7 +148,7 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
   return relative;
 }
 
-// The ring of a buffer, and its loop; kNone: it has none.
+// Returns the loop that has a ring of the buffer, and the ring. The loop is kNone if there is none.
 std::pair<Id, Ring> RingOf(const Program& p, Id buffer) {
   for (const Id loop : LoopsBelow(p, kRoot))
     for (const Ring& ring : p.Rings(p.loop(loop)))
@@ -221,8 +223,8 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
   plan.place = PlaceOf(p, options, buffer, plan);
 }
 
-// Gives each buffer in shared memory its place in the arena of its kernel, which is a child of the root, or that of the
-// buffers that it takes turns with, and each buffer in the workspace its place there.
+// Gives each buffer in shared memory its offset in the arena of its kernel (a child of the root), and each buffer in the
+// workspace its offset there. Buffers that PlanOptions::places puts in one place get the same offset.
 void GiveOffsets(const Program& p, const PlanOptions& options, const std::vector<PlannedAccess>& accesses,
                  IndexPlan& plan) {
   constexpr int64_t kAlignShared = 16, kAlignWorkspace = 256;

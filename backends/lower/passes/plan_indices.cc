@@ -124,7 +124,7 @@ class Planner {
     }
   }
 
-  // The number of the condition 0 <= value < extent; nullopt if it always holds.
+  // Returns the number of the condition 0 <= value < extent, and adds it if it is new; nullopt if it always holds.
   std::optional<int> AddCondition(const IndexSum& value, int64_t extent) {
     const Interval bounds = Bounds(value, Extents(p_));
     if (bounds.min >= 0 && bounds.max < extent) return std::nullopt;
@@ -145,7 +145,8 @@ class Planner {
     return logical;
   }
 
-  // The indices of a gather. A computed index becomes a mark without a definition.
+  // Returns the indices of a gather. A computed index becomes a mark without a definition. `computed` gets an entry for
+  // each index: this mark, or kNone.
   std::vector<IndexSum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
     std::vector<IndexSum> logical;
     for (const Id mark : GatherMarks(p_, node, e)) {

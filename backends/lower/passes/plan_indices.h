@@ -14,7 +14,7 @@ struct PlanOptions {
   bool rings = true;
   // A program of kernels, even if no loop is on an axis: temporaries in global memory are of the workspace.
   bool kernels = false;
-  // Of kernels: buffers in shared memory with equal numbers lie in one place, one after the other.
+  // For kernels: buffers in shared memory with equal numbers lie in the same place, at different times.
   std::map<Id, int32_t> places = {};
 };
 

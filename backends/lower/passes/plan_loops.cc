@@ -31,7 +31,7 @@ void Replace(const Program& p, const IndexPlan& indices, Nodes& nodes, const Low
   nodes = kPass(p, indices, nodes, options);
 }
 
-// For each call of an intrinsic: the outermost loop inside it, and the intrinsic's name. None without the pass that
+// Returns the intrinsic's name for each call of one, by the outermost loop inside it. Empty without the guards pass, which
 // finds out whether an instruction fits.
 std::unordered_map<Id, std::string> CallsOf(const Program& p, const Policies& policies) {
   std::unordered_map<Id, std::string> calls;
@@ -43,14 +43,15 @@ std::unordered_map<Id, std::string> CallsOf(const Program& p, const Policies& po
   return calls;
 }
 
-// The plan runs the children of pipelined loops in turn. An initialization that was decomposed belongs to no stage.
+// Makes pipelined loops serial: the plan runs their children in turn. An initialization that was decomposed belongs to no
+// stage.
 void MakePipelinesSerial(Program& p) {
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
     if (p.IsLoop(node) && p.loop(node).kind == LoopKind::kPipelined) p.loop(node).kind = LoopKind::kSerial;
   }
 }
 
-// A CPU runs what is on an axis in turn.
+// Makes loops on axes serial, as a CPU runs them.
 void MakeAxesSerial(Program& p) {
   for (const Id loop : LoopsBelow(p, kRoot))
     if (IsBlockAxis(p.loop(loop).kind) || IsThreadAxis(p.loop(loop).kind))

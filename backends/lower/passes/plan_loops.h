@@ -44,7 +44,7 @@ struct Pass {
   void (*apply)(const Program& program, const IndexPlan& indices, Nodes& nodes, const LowerOptions& options);
 };
 
-// The passes after `build`, in order.
+// Returns the passes after `build`, in the order of the list above.
 absl::Span<const Pass> Passes();
 
 // Called after each pass, with its name and a function that returns the resulting plan as text.

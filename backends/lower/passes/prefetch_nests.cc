@@ -58,7 +58,8 @@ class NestPrefetcher {
            plan.elements * SizeOf(p_.buffers[buffer].dtype) >= options_.stream_bytes;
   }
 
-  // Grows with the loops, from the innermost outwards, while they leave no gaps.
+  // Returns the panel of a load. It grows with the loops, from the innermost outwards, while they leave no gaps. Nullopt
+  // if the address contains a mark.
   std::optional<Panel> PanelOf(Id block, Id load) const {
     const IndexSum& address = plan_.blocks.at(block).addresses.at(load);
     if (absl::c_any_of(address.splits,
@@ -82,7 +83,8 @@ class NestPrefetcher {
     return panel;
   }
 
-  // Splits the last iteration from the loop that ends these nodes, and fetches there.
+  // Splits the last iteration from the loop that ends these nodes, and fetches there. Does nothing for other loops than
+  // serial ones that run to their end.
   void FetchAtEnd(const std::vector<Panel>& panels, Nodes& nodes) const {
     const Loop* loop = nodes.back().As<Loop>();
     if (panels.empty() || loop == nullptr) return;
@@ -97,7 +99,8 @@ class NestPrefetcher {
     nodes.push_back(std::move(last));
   }
 
-  // In parts, one for each iteration of the last loop of these nodes that runs, or before them at once.
+  // Inserts the prefetch of a panel: in parts, one for each iteration of the last loop of these nodes that runs, or at
+  // once before them.
   void Fetch(const Panel& panel, Nodes& nodes) const {
     const auto runs = std::find_if(nodes.rbegin(), nodes.rend(), [](const Node& node) {
       const Loop* loop = node.As<Loop>();

@@ -28,7 +28,7 @@ bool IsBelow(const Program& p, Id node, Id above) {
   return node == above;
 }
 
-// The loops of a nest that run, outermost first, if each lies in the one before; otherwise none.
+// Returns the loops of a nest that run, outermost first, if each lies in the one before; otherwise none.
 std::vector<Id> RunningChain(const Program& p, Id nest) {
   std::vector<Id> loops = LoopsBelow(p, nest), chain;
   loops.insert(loops.begin(), nest);
@@ -40,7 +40,7 @@ std::vector<Id> RunningChain(const Program& p, Id nest) {
   return chain;
 }
 
-// The node of the program that a node of the plan runs.
+// Returns the node of the program that a node of the plan runs; kNone if there is none.
 Id NestOf(const Node& node) {
   if (const Loop* loop = node.As<Loop>()) return loop->loop;
   if (const Call* call = node.As<Call>()) return call->outer;
@@ -75,7 +75,7 @@ class TilePrefetcher {
 
  protected:
   virtual void Before(Id nest, const std::vector<Id>& later, Nodes& out) = 0;
-  // In the body of the loop that runs last.
+  // Called with the rewritten body of each loop that runs.
   virtual void Inside(Nodes&) {}
 
   bool IsLarge(Id buffer) const {
@@ -212,7 +212,8 @@ class PanelPrefetcher : public TilePrefetcher {
     body.insert(body.begin(), fetches.begin(), fetches.end());
   }
 
-  // The tile is running_[tile], and the loops below it count its iterations.
+  // Returns the prefetch of `lines` lines of the panel, a different part in each iteration of the loops running_[tile] and
+  // below.
   Node PartInIteration(Id buffer, Panel panel, int64_t lines, size_t tile) const {
     int64_t step = lines * LineOf(buffer);
     for (size_t i = running_.size(); i-- > tile;) {
@@ -234,7 +235,7 @@ class PanelPrefetcher : public TilePrefetcher {
   int64_t CountOf(Id loop) const { return p_.loop(loop).extent.UpperBound(); }
   static int64_t PartOf(const Panel& panel, int64_t parts) { return (panel.lines + parts - 1) / parts; }
 
-  // The lines that each iteration of the loops `chain` of a tile prefetches; 0 if the tile does so before them.
+  // Returns the lines that each iteration of the loops `chain` of a tile prefetches; 0 if the tile does so before them.
   int64_t LinesOfIteration(const Panel& panel, Id tile, const std::vector<Id>& chain) const {
     if (chain.empty() || PartOf(panel, CountOf(tile)) <= options_.costs.tile_lines ||
         panel.lines * options_.costs.line_bytes > options_.stream_bytes / options_.costs.panel_part)
@@ -254,8 +255,9 @@ class PanelPrefetcher : public TilePrefetcher {
            options_.stream_bytes / (constant ? options_.costs.prefetch_part : 1);
   }
 
-  // The panel that the innermost loops read: those that are not bound, and `inside`. The loop around them does not move it,
-  // so that tiles read it again.
+  // Returns the panel after the one that the innermost loops read: those that are not bound, and `inside`. Nullopt if the
+  // buffer is small, if the panel has gaps, if its address contains a mark, or if no tile reads it again because the loop
+  // around the innermost ones moves it.
   std::optional<Panel> NextPanel(Id buffer, const IndexSum& address, const std::vector<Id>& inside) {
     if (!IsFar(buffer)) return std::nullopt;
     IndexEvaluator& indices = context_.indices();

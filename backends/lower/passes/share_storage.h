@@ -15,7 +15,7 @@ namespace kiln {
 // Sets BufferPlan::shares. Call it after the last change to loops. Addresses do not change.
 void ShareStorage(const Program& program, IndexPlan& plan);
 
-// The number of elements of the memory that a buffer and the buffers sharing it use.
+// Returns the number of elements of the memory that a buffer and the buffers sharing it use.
 int64_t ElementsHeld(const IndexPlan& plan, Id buffer);
 
 }  // namespace kiln

@@ -37,7 +37,8 @@ class StreamPass : public Rewriter {
     out.push_back({std::move(made)});
   }
 
-  // Parameters are aligned to cache lines, or the emitted code tests whether they are.
+  // Returns whether the lanes are whole vectors at aligned addresses of a parameter. Parameters are aligned, or the
+  // emitted code tests whether they are.
   bool Streams(Id buffer, const IndexSum& address) {
     const int64_t whole = options_.vector_bytes, size = SizeOf(p_.buffers[buffer].dtype);
     if (plan_.buffers[buffer].place != Memory::kParameter || context_.lanes() * size % whole != 0 ||

@@ -13,7 +13,7 @@
 namespace kiln::plan {
 namespace {
 
-// True if two accesses to one buffer have no element in common.
+// True if two accesses to one buffer are proven to have no element in common.
 bool AreApart(const IndexValue& a, const IndexValue& b) {
   if (KILN_DEFECT("plan.transposed-stores.apart")) return true;
   if (a.terms != b.terms || !a.vectors.empty() || !b.vectors.empty()) return false;

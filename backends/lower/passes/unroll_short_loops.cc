@@ -26,8 +26,8 @@ class ShortLoops {
   }
 
  private:
-  // Unrolls the loop if that pays. Returns the number of its instructions if it is unrolled now, else 0. `line`: the
-  // instructions of one iteration.
+  // Unrolls the loop if that pays. Returns the number of its instructions if it is vectorized or unrolled now, else 0.
+  // `line`: the instructions of one iteration.
   int64_t UnrolledSize(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) {

@@ -12,11 +12,11 @@ namespace kiln {
 // True if the loop is unrolled, vectorized or of virtual threads, or has one iteration.
 bool IsFullyUnrolled(const LoopNode& loop);
 
-// By buffer: true if it is on the stack and only unrolled loops index it. With `copies`, loops of at most
-// that many iterations count as unrolled.
+// Returns for each buffer whether it is on the stack and only unrolled loops index it. Loops of at most `copies`
+// iterations count as unrolled.
 std::vector<bool> KeptInRegisters(const Program& program, const IndexPlan& plan, int64_t copies = 1);
 
-// True if a block below the loop uses the loop in an index of one of these buffers.
+// True if a block below the loop uses the loop, or a computed index, in an index of one of these buffers.
 bool IndexesRegisters(const Program& program, const IndexPlan& plan, const std::vector<bool>& registers,
                       Id loop);
 

@@ -13,7 +13,7 @@ Interval Scaled(Interval range, int64_t scale) {
                     : Interval{range.max * scale, range.min * scale};
 }
 
-// The value of a function of constants and lanes, lane by lane.
+// Applies a function to each lane of a value without atoms.
 template <typename Function>
 IndexValue LaneByLane(const IndexValue& value, const Function& function) {
   IndexValue result = IndexValue::Constant(function(value.constant)), lanes;
@@ -121,7 +121,8 @@ IndexValue IndexEvaluator::Swizzled(const kiln::Swizzle& swizzle, int64_t elemen
   return Defined({AtomDefinition::Kind::kSwizzle, at, 1, 0, swizzle}, {0, elements - 1});
 }
 
-// A value that is equal in all lanes is an atom of the innermost loop body that it depends on.
+// Returns the atom with this definition, of the innermost loop body that it depends on; equal definitions give the same
+// atom. If the definition differs between lanes, returns a new lane atom.
 IndexValue IndexEvaluator::Defined(AtomDefinition definition, Interval range) {
   if (!definition.of.uniform()) return IndexValue::OfLaneAtom(Add(LaneAtom{range, std::move(definition)}));
   const kiln::Swizzle s = definition.swizzle;

@@ -27,7 +27,7 @@ struct AtomDefinition {
   Kind kind = Kind::kGiven;
   IndexValue of = {};
   int64_t lower = 1, extent = 0;  // kDigit: (of / lower) % extent
-  Swizzle swizzle = {};           // kSwizzle: the bits of `of`, permuted
+  Swizzle swizzle = {};           // kSwizzle: how bits of `of` change others
 };
 
 struct Atom {
@@ -36,7 +36,7 @@ struct Atom {
   AtomDefinition definition = {};
 };
 
-// Like Atom, but with a value for each lane.
+// An atom with a value for each lane.
 struct LaneAtom {
   Interval range;
   AtomDefinition definition = {};
@@ -51,7 +51,7 @@ class IndexEvaluator {
   void Unbind(Id loop) { loops_.erase(loop); }
   bool IsBound(Id loop) const { return loops_.contains(loop); }
   const IndexValue& Of(Id loop) const { return loops_.at(loop); }
-  // The value of a mark without a definition: an index that the code computes.
+  // Sets the value of a mark without a definition: an index that the code computes.
   void BindMark(Id mark, IndexValue value) { computed_[mark] = std::move(value); }
 
   int AddAtom(int level, Interval range) { return Add({level, range}); }
@@ -61,10 +61,10 @@ class IndexEvaluator {
   const LaneAtom& lane_atom(int id) const { return lane_atoms_[id]; }
 
   IndexValue Eval(const IndexSum& sum);
-  // The address of an element after the buffer's swizzle, where `at` is its address before.
+  // Returns the address of an element after the buffer's swizzle, where `at` is its address before.
   IndexValue Swizzled(const Swizzle& swizzle, int64_t elements, const IndexValue& at);
   Interval RangeOf(const IndexValue& value) const;
-  // The innermost loop body that the value depends on.
+  // Returns the level of the innermost loop body that the value depends on, apart from its lane atoms.
   int LevelOf(const IndexValue& value) const;
 
  private:

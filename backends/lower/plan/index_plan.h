@@ -34,8 +34,8 @@ struct BlockPlan {
   std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter
 };
 
-// Of a GPU's kernel: kAlloca is memory of a thread, kShared is in the block's arena of shared memory, and
-// kWorkspace in the memory that the caller lends to all kernels of the program.
+// Where a buffer lies. In a kernel of a GPU, kAlloca is memory of a thread, kShared is in the block's arena of
+// shared memory, and kWorkspace is in the memory that the caller lends to all kernels of the program.
 enum class Memory { kParameter, kGlobal, kAlloca, kHeap, kShared, kWorkspace };
 inline constexpr absl::string_view kMemoryNames[] = {"parameter", "global", "alloca",
                                                      "heap",      "shared", "workspace"};
@@ -59,12 +59,12 @@ struct IndexPlan {
   std::vector<BufferPlan> buffers;
   std::unordered_map<Id, IndexSum> marks;
 
-  // The buffer whose memory this buffer uses: itself, or the one that it shares with.
+  // Returns the buffer whose memory this buffer uses: itself, or the one that it shares with.
   Id MemoryOf(Id buffer) const { return buffers[buffer].shares == kNone ? buffer : buffers[buffer].shares; }
 };
 
 std::string ToString(const Program& program, const IndexPlan& plan);
-// The lines of ToString that describe buffers. `names`: the name of each buffer.
+// Returns the lines of ToString that describe buffers. `names`: the name of each buffer.
 std::string StorageText(const IndexPlan& plan, absl::Span<const std::string> names);
 
 }  // namespace kiln

@@ -32,11 +32,12 @@ struct IndexValue {
   static IndexValue Lanes(int64_t count);  // 0, 1, 2, ...
   bool uniform() const { return lanes.empty() && vectors.empty(); }
   bool is_constant() const { return uniform() && terms.empty(); }
-  // The distance between lanes if it is constant; 0 for values that are equal in all lanes.
+  // Returns the distance between neighboring lanes: 0 if all lanes are equal; nullopt if the distances differ, or
+  // if there are lane atoms.
   std::optional<int64_t> stride() const;
-  // The value of the first lane, without the parts that differ between lanes.
+  // Returns the value without the parts that differ between lanes. Without lane atoms, this is the first lane's.
   IndexValue Uniform() const;
-  // The value of the lane with this number, as a uniform value. There must be no lane atoms (`vectors`).
+  // Returns the value of the lane with this number, as a uniform value. There must be no lane atoms (`vectors`).
   IndexValue Lane(size_t lane) const;
   void Add(const IndexValue& other, int64_t scale);
   // Appends a key to `key`. Equal keys mean equal values.
@@ -44,7 +45,8 @@ struct IndexValue {
 };
 
 int64_t FloorDiv(int64_t value, int64_t divisor);
-// The digit (value / lower) % extent; extent 0 means no remainder.
+// Returns (value / lower) % extent, both rounded down, so that the result is never negative. If `extent` is 0, returns
+// value / lower.
 int64_t DigitOf(int64_t value, int64_t lower, int64_t extent);
 
 }  // namespace kiln

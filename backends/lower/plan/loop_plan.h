@@ -13,12 +13,11 @@
 // GPUs: a child of an entry is a kernel if loops below it run on axes. The size of an axis is the number of iterations
 // of the largest loop on it. Every thread runs the whole kernel, except that it runs one iteration of a loop on an axis,
 // the one with the thread's number on that axis, or none. A leaf outside of an axis's loops runs on the threads with
-// number 0. Each owner of a buffer's scope has a memory of its own. A leaf `across` threads meets those that differ in
-// the axes of its reduction loops alone: one of them stores the combination of all their values, which the others see
-// after a sync. A pipeline is written as loops:
-// `for k 4 { for k 1..2 unrolled ahead { copy } multiply }` copies for iteration k + 1, if there is one, before it
-// multiplies for iteration k.
-// An asynchronous store is under way until its thread waits for the group that a Commit after it ends.
+// number 0. Each owner of a buffer's scope has a memory of its own. A leaf `across` combines the values of the threads
+// that differ only in the axes of its reduction loops. One of them stores the result, which the others see after a sync.
+// A pipeline is written as loops: `for k 4 { for k 1..2 unrolled ahead { copy } multiply }` copies for iteration k + 1,
+// if there is one, before it multiplies for iteration k. An asynchronous store is under way until its thread waits for
+// the group that a Commit after it ends.
 #pragma once
 
 #include <cstdint>
@@ -100,7 +99,7 @@ struct Store {
 struct Leaf {
   Id block = kNone;
   std::vector<int> asks = {};       // guards that are tested for each instance
-  std::optional<bool> starts = {};  // a reduction without initialization: whether it stores or combines here
+  std::optional<bool> starts = {};  // of an uninitialized reduction: true if it stores, false if it combines
   bool across = false;  // GPU: combines the values of all threads on the axes of its reduction loops
   bool fast = false;    // functions may be less accurate
   std::vector<Store> stores = {};  // by result; empty: all plain

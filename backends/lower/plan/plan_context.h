@@ -29,7 +29,7 @@ class PlanContext {
   // to it: each copy of an unrolled loop, each group of lanes, all iterations of a loop that runs.
   void ForEachCopy(const plan::Loop& loop, absl::FunctionRef<void(int64_t first, int64_t count)> visit);
 
-  // Calls visit while the conditions have this answer.
+  // Calls visit while the conditions have this answer (nullopt: an unknown one).
   void With(absl::Span<const int> conditions, std::optional<bool> answer, absl::FunctionRef<void()> visit);
   // Calls visit while the bound part of the condition has this value, which is a constant from here on.
   void WithBoundary(int condition, int64_t value, absl::FunctionRef<void()> visit);
@@ -40,7 +40,7 @@ class PlanContext {
   };
   Part PartOf(int condition) const;
   // The condition as a bound of a loop that is not bound: scale * loop + bound + least < extent, where `least` is the
-  // least value of what else is not bound. Nothing if the condition has no positive multiple of the loop.
+  // least value of what else is not bound. Nullopt if the condition has no positive multiple of the loop.
   struct Trim {
     IndexSum bound;
     Interval others;  // of what else is not bound; `least` is its minimum
@@ -48,13 +48,14 @@ class PlanContext {
   };
   std::optional<Trim> TrimOf(int condition, Id loop) const;
   IndexSum UnboundPart(int condition, IndexSum* bound) const;
-  // The value of the condition's bound part, with the boundary that is assumed.
+  // Returns the value of the condition's bound part; in WithBoundary, the boundary.
   IndexValue BoundValue(int condition);
-  // The value of the condition, of which all loops must be bound.
+  // Returns the value of the condition, of which all loops must be bound; in WithBoundary, with the boundary.
   IndexValue ValueOf(int condition);
-  // The answer, if it is the same for all that the loops may be here; all loops of the condition must be bound.
+  // Returns the answer that With set, or that is the same for all values that the loops may have here; else nullopt.
+  // All loops of the condition must be bound.
   std::optional<bool> Decided(int condition);
-  // The answer that the code around has established.
+  // Returns the answer that the code around has established (With); nullopt if none.
   std::optional<bool> Known(int condition) const { return known_[condition]; }
   bool IsAssumed(int condition) const { return assumed_.contains(condition); }
   // True if some of these conditions may have another answer in another lane.

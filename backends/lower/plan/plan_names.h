@@ -15,7 +15,7 @@ namespace kiln::plan {
 
 class PlanNames {
  public:
-  // Keeps a reference to the plan's marks.
+  // Names the nodes and buffers of the program. Keeps a reference to the plan.
   PlanNames(const Program& program, const IndexPlan& plan);
 
   const std::string& OfNode(Id node) const { return nodes_[node]; }
@@ -24,10 +24,11 @@ class PlanNames {
   const std::vector<std::string>& buffers() const { return buffers_; }  // by id
 
   std::string Sum(const IndexSum& sum, absl::FunctionRef<std::string(Id)> name_of_mark) const;
-  // The sum as text, with each mark replaced by its definition. A program and its parsed text give equal keys
-  // for equal sums.
+  // Returns the sum as text, with each mark replaced by its definition. A program and its parsed text give equal
+  // keys for equal sums.
   std::string Key(const IndexSum& sum) const;
-  // The terms in the order of the text: by scale, then by the place of their loop.
+  // Returns the terms in the order of the text: by falling magnitude of their scale, then by the place of their
+  // loop in the text (0 for a mark).
   std::vector<IndexSplit> Ordered(const IndexSum& sum) const;
 
  private:

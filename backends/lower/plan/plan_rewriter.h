@@ -33,13 +33,14 @@ class Rewriter {
  protected:
   // Appends what takes the node's place. By default the node, with rewritten contents.
   virtual void Visit(const Node& node, Nodes& out);
-  // Appends the loop with the body that `body` makes in each copy; adjacent copies with equal bodies are one node.
+  // Appends the loop with the body that `body` makes in each copy. Adjacent copies with equal bodies become one node;
+  // copies with an empty body are left out.
   void AppendCopies(const Loop& loop, absl::FunctionRef<Nodes()> body, Nodes& out);
 
   PlanContext context_;
 };
 
-// The blocks that a node computes, in order; a block with several leaves occurs several times.
+// Returns the blocks that a node computes, in the order of its leaves; a block with several leaves occurs several times.
 std::vector<Id> BlocksIn(const Program& program, const Node& node);
 
 }  // namespace kiln::plan

@@ -59,7 +59,7 @@ class Parser : private ExprReader {
     tokens_ = std::move(joined);
   }
 
-  // The name without its quotes.
+  // Returns the name without its quotes, if it has them.
   static std::string Plain(absl::string_view name) {
     if (!absl::ConsumePrefix(&name, "\"") || !absl::ConsumeSuffix(&name, "\"")) return std::string(name);
     std::string plain;
@@ -130,7 +130,7 @@ class Parser : private ExprReader {
     loops_.push_back({name, Source::Mark(found), reach});
   }
 
-  // The text may number the conditions of the program in any order.
+  // Parses all conditions, and renumbers those of the program as in the text, which may number them in any order.
   void ParseConditions() {
     IndexPlan& indices = plan_.indices;
     const auto key = [&](const IndexSum& value, int64_t extent) {

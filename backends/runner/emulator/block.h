@@ -29,7 +29,8 @@ struct EmulatedLaunch {
 
 class EmulatedBlock {
  public:
-  // Without checks copies happen at once, threads run in order, and accesses are not looked at.
+  // Makes block `number` of a launch. Without checks, copies happen at once, threads run in order, and accesses are not
+  // looked at.
   EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fibers& fibers, int64_t number,
                 bool checked = true);
   // Runs all threads to their end. Returns false after a fault.
@@ -81,7 +82,7 @@ class EmulatedBlock {
   void Land(Thread& thread, uint32_t last_group);
   void LandSome();
   void Deadlock();
-  // Without EmulationOptions::checks: lets all threads that wait go on.
+  // Lets all threads that wait go on, instead of reporting a deadlock: without EmulationOptions::checks.
   void GoOn();
   // Reports what a check found, if checks are wanted.
   void Object(const std::string& what) {

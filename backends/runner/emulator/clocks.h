@@ -24,9 +24,9 @@ namespace kiln {
 class Clocks {
  public:
   explicit Clocks(int64_t threads);
-  // What each of these threads did before is before what any of them does from here on.
+  // Orders what each of these threads did before what any of them does from here on.
   void Join(absl::Span<const int64_t> threads);
-  // The thread has waited for the copies up to this group, and sees them.
+  // Notes that the thread has waited for its copies up to this group, and sees them.
   void Wait(int64_t thread, uint32_t group);
 
   uint32_t Now(int64_t thread) const { return now_[thread]; }
@@ -56,7 +56,7 @@ class Shadow {
     bool write = false, copy = false;
   };
 
-  // Adds an access to bytes first .. first + count - 1. Returns a past access that races with it.
+  // Adds an access to bytes first .. first + count - 1. Returns a past access that races with it; nullopt if none does.
   std::optional<Past> Access(const Clocks& clocks, int64_t block, Use use, uint64_t first, int64_t count);
   // True if each of the bytes was written.
   bool IsWritten(uint64_t first, int64_t count) const;

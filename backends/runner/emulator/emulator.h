@@ -32,8 +32,8 @@ struct EmulationOptions {
   // No block of a launch begins after so many accesses of the launch, but one always runs. Blocks run in the order first,
   // last, middle, others by the seed. 0: all run.
   int64_t most_accesses = 0;
-  // The other blocks of the first launches run too, since later launches need what they write: without checks, copies at
-  // once. Those of later launches leave their results out.
+  // In the first `whole_launches` launches the other blocks run too, since later launches need what they write: without
+  // checks, copies at once. In later launches they do not run.
   int64_t whole_launches = 0;
   // False: no fault but a race is reported. Accesses may lie anywhere, and threads that wait for some that do not come go
   // on. For tests that ask whether something else finds a fault. It does not travel with a kernel (Encode).
@@ -60,7 +60,8 @@ class Emulation {
   Emulation(const Emulation&) = delete;
   Emulation& operator=(const Emulation&) = delete;
 
-  // "" or the first fault, such as `softmax_0, block 0: a barrier that 5 of 64 threads reach`.
+  // Returns "" or the first fault, such as
+  // `softmax_0, block 0, thread 3: reads 4 bytes out of bounds, at byte 64 of argument 1, which has 64`.
   const std::string& fault() const { return fault_; }
   const EmulationCounts& counts() const { return counts_; }
 
@@ -91,7 +92,7 @@ int32_t kiln_emulate_thread();   // of the block
 int32_t kiln_emulate_block();    // of the grid
 int32_t kiln_emulate_threads();  // in a block
 int32_t kiln_emulate_blocks();   // in the grid
-// Before an access. 0 bytes: none.
+// Checks an access before it happens. 0 bytes: none.
 void kiln_emulate_access(const void* address, int64_t bytes, int64_t alignment, int32_t write);
 void kiln_emulate_barrier(int64_t site, int32_t number, int32_t threads);  // 0 threads: all of the block
 void kiln_emulate_warp_barrier(int64_t site, int32_t mask);

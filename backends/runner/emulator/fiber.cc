@@ -31,7 +31,7 @@ void Fibers::Start(int64_t count, std::function<void(int64_t)> function) {
   }
 }
 
-// Leaves for the fiber's first instruction. Only here is a context needed: setjmp cannot make one on another stack.
+// Jumps to the fiber's first instruction. Only here is a context needed: setjmp cannot make one on another stack.
 void Fibers::Begin(Fiber& fiber) {
   fiber.begun = true;
   ucontext_t context;

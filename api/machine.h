@@ -25,7 +25,7 @@ struct Constant {
 };
 std::vector<Constant> Constants();
 
-// A property of this machine that may disturb timings. Disturbances takes about half a second.
+// A property of this machine that may disturb timings. NoiseSources takes about half a second.
 struct Finding {
   std::string what{}, found{};
   bool disturbs = false;

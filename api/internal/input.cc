@@ -44,7 +44,8 @@ std::vector<std::string> InputsOf(const Source& source) {
   return inputs;
 }
 
-// Notes that no argument of a model is a constant, which is seldom meant.
+// Adds a note if no argument of a model with at least kArgumentsOfAModel arguments is a constant, which is seldom
+// meant, and the user did not name the inputs.
 void NoteRoles(Input* input) {
   const size_t arguments = input->arguments.size();
   if (arguments < kArgumentsOfAModel || !input->inputs.empty() || !IsModel(input->tasks)) return;

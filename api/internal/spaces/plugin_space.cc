@@ -120,7 +120,7 @@ class Loaded {
   }
 
  private:
-  // Returns the module wrapped so that it is noted before any of its code runs.
+  // Returns the module, wrapped so that note_ names it before any of its code runs; null if there is none.
   const ModuleEntry* Noted(absl::string_view name) {
     const ModuleEntry* entry = FindModule(name);
     if (entry == nullptr) return nullptr;

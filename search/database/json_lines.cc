@@ -80,7 +80,7 @@ std::string AssumptionsOfTrace(absl::string_view text) {
   return trace.ok() ? AssumptionsOf(trace->steps) : "";
 }
 
-// Reads the fields of one JSON object. Keeps the first problem.
+// Reads the fields of one JSON object. Keeps the first problem; from then on, fields are empty or 0.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {

@@ -69,7 +69,7 @@ class Store {
 
   // Stores the run as unfinished. Ignores its id and finished fields.
   virtual absl::StatusOr<RowId> BeginRun(const RunRow& run) = 0;
-  // Returns the newest unfinished run of this command.
+  // Returns the newest unfinished run of this command; nullopt if there is none.
   virtual absl::StatusOr<std::optional<RunRow>> FindUnfinishedRun(absl::string_view command) = 0;
   virtual absl::Status UpdateRunState(RowId run, absl::string_view state) = 0;
   virtual absl::Status FinishRun(RowId run) = 0;
@@ -93,9 +93,9 @@ class Store {
   virtual absl::StatusOr<std::vector<RecordRow>> Records(RowId workload, RowId target,
                                                          std::optional<RowId> run = std::nullopt) = 0;
   // Returns the record with the smallest Seconds among those that CanBeBest (and are verified, if asked);
-  // ties go to the smaller id. If a run has such records from a race, only these count. Returns only records
-  // that were timed with such caches. All other flags compete: a caller that must not mix them selects from
-  // Records.
+  // ties go to the smaller id; nullopt if there is none. If a run has such records from a race, only these count.
+  // Returns only records that were timed with such caches. All other flags compete: a caller that must not mix them
+  // selects from Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
                                                         bool verified_only = false,
                                                         Caches caches = Caches::kWarm) = 0;

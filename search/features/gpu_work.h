@@ -18,7 +18,7 @@
 
 namespace kiln {
 
-// An access as a thread block makes it. Nothing for buffers in registers.
+// An access as a thread block makes it. All are 0, but for `width`, if the buffer is in registers.
 struct GpuAccess {
   double requests = 0;  // of warps
   double sectors = 0;   // of 32 bytes, by all requests to memory outside of the SM

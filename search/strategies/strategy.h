@@ -5,9 +5,9 @@
 // strategies.h.
 //
 // In a round, the tuner asks for proposals, selects a batch of them (batch.h), measures it, and stores the
-// records together with Save(). A strategy's proposals depend only on its context, on the state from Save()
-// and on Known. Randomness is keyed by (seed, task, round, ...). So a killed run continues exactly, and the
-// number of threads does not matter.
+// records together with Save(). A strategy's proposals depend only on its context, on the state from Save() and on the
+// ProposalContext. Randomness is keyed by (seed, task, round, ...). So a killed run continues exactly, and the number
+// of threads does not matter.
 //
 // Threads: one call at a time. A strategy may use the pool inside a call.
 #pragma once

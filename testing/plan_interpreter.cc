@@ -151,7 +151,7 @@ class Runner {
     RunArm(node, absl::c_all_of(first.loops, [&](Id loop) { return loops_[loop] == 0; }) ? 0 : 1);
   }
 
-  // Runs the loops of the intrinsic's description.
+  // Runs the loops of the intrinsic's description, unless a condition that the call asks fails for any instance.
   void RunOne(const plan::Call& call, const Node&) {
     if (HoldForAll(call.asks)) RunProgram(call.outer);
   }
@@ -260,7 +260,7 @@ class Runner {
     return met_.insert({&at.leaf, std::move(meeting)}).second;
   }
 
-  // The thread that stores the instance: of those that a leaf across threads combines, the first on each axis.
+  // Returns the thread that stores the instance: of those that a leaf across threads combines, the first on each axis.
   PlanThread StoringThread(const Instance& at) const {
     PlanThread by = thread_;
     for (const Id loop : at.plan.reduction_loops)

@@ -28,7 +28,7 @@ inline Program Stages(int64_t rows, int64_t columns) {
   return b.Finish();
 }
 
-// A block of so many threads for each row.
+// Schedules the stages as one kernel: a block of so many threads for each row.
 inline Schedule InStages(const Program& stages, int64_t threads) {
   Schedule s = Scheduled(stages);
   const Loop row = s.GetLoops(s.GetBlock("get"))[0];

@@ -20,7 +20,7 @@ inline void Join(VectorClock& clock, const VectorClock& other) {
 
 using BlockIndex = std::array<int64_t, 3>;  // on block-x, block-y and block-z
 
-// A thread block. Its agents: threads, asynchronous copies of each, the producer.
+// A thread block. Its agents, by number: the threads, then the asynchronous copies of each, then the producer.
 struct ThreadBlock {
   explicit ThreadBlock(int64_t threads)
       : clocks(2 * threads + 1, VectorClock(2 * threads + 1, 0)), groups(threads) {

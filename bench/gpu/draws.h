@@ -4,8 +4,8 @@
 //   DrawStudy study = StudyDraws(program, NamedTarget("h100").value(), {.draws = 300});
 //   study.valid                               of study.draws
 //
-// Run from the root of the sources for PaperProgram, which reads bench/operators. A space without a sketch
-// ends the process.
+// Run from the root of the sources for PaperProgram, which reads bench/operators. A space that does not parse, or
+// cannot be enumerated, ends the process; one without a sketch gives no draws.
 #pragma once
 
 #include <time.h>
@@ -38,8 +38,8 @@
 
 namespace kiln {
 
-// The operators of MetaSchedule's evaluation (C1D to SFM, and dense layers with GELU), the convolutions of
-// ResNet-18 as AutoTVM numbers them, and layer norms.
+// Returns the names of the operators of MetaSchedule's evaluation (C1D to SFM, and dense layers with GELU), the
+// convolutions of ResNet-18 as AutoTVM numbers them, and layer norms.
 inline std::vector<std::string> PaperShapes() {
   std::vector<std::string> names;
   for (const char* family :
@@ -95,7 +95,7 @@ inline double MicrosecondsOfThread() {
   return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
 }
 
-// Why a program may not run; "" if it may.
+// Returns why a program may not run; "" if it may.
 inline std::string Refusal(const Program& program, const Target& target) {
   const Verdict verdict = Validate(program, target);
   if (!verdict.ok) return std::string(verdict.status().message());

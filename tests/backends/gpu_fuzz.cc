@@ -60,7 +60,7 @@ std::vector<const Primitive*> MakersOfKernels() {
   return makers;
 }
 
-// True if several threads may run the same instance of a block, and store the same value: the clocks see a race.
+// Returns true if several threads may run the same instance of a block, and store the same value: the clocks see a race.
 bool MayRepeatStores(const Program& p) {
   return absl::c_any_of(Blocks(p), [&](Id block) {
     const bool shares = absl::c_any_of(
@@ -70,7 +70,8 @@ bool MayRepeatStores(const Program& p) {
   });
 }
 
-// Random steps on a random program. What they leave without axes is bound at the end.
+// Returns a random program after random steps, with what they leave without axes bound at the end. Returns nullopt if
+// no axis is bound, an owner is wrong, or the clocks would see stores that repeat.
 std::optional<Drawn> DrawSteps(Dice& dice) {
   static const std::vector<const Primitive*> makers = MakersOfKernels();
   State state;

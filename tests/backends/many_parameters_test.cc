@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-// Y = X0 + .. + X98: 100 parameters.
+// Returns the program Y = X0 + .. + X98, of 100 parameters.
 Program Sum(bool prepare = false) {
   constexpr int64_t kSize = 32;
   Builder b("sum");

@@ -119,7 +119,7 @@ Row RowOf(const Named& named) {
                        absl::StrJoin(types, ", "), ") outs(%f : ", type, ") -> ", type)};
 }
 
-// Operations of linalg whose text has another form.
+// Returns operations of linalg whose text has another form.
 std::vector<Row> OtherLinalgRows() {
   const std::string empty = "%e = tensor.empty() : tensor<3x2xf32>\n  ";
   return {

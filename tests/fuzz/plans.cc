@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kTraces = 4;
 
-// The policies that leave out a pass or a part of one.
+// Returns the policies that leave out a pass or a part of one.
 std::vector<const PolicyRow*> PoliciesOfPlans() {
   std::set<Policy> policies = {Policy::kDroppableTerms, Policy::kBoundaryVersions, Policy::kShortLoops,
                                Policy::kShareStorage};
@@ -95,7 +95,7 @@ void Annotate(Program& p, RandomDice& dice) {
   }
 }
 
-// True if the outputs have equal bytes. Zeros of either sign count as equal, since left-out terms may change
+// Returns true if the outputs have equal bytes. Zeros of either sign count as equal, since left-out terms may change
 // the sign.
 bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::vector<std::string>& b) {
   size_t next = 0;

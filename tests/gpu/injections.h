@@ -56,7 +56,7 @@ class Faulty {
     buffers_.emplace_back(wanted_.size(), '\0');
   }
 
-  // What the finders say that are not off, or "".
+  // Returns what the finders say that are not off, or "".
   std::string Without(unsigned off) const {
     for (EmulationOptions mode : AllModes()) {
       mode.checks = (off & kChecks) == 0;

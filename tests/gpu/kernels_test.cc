@@ -42,7 +42,7 @@ std::string Library(const plan::Planned& planned) {
   return library.ok() ? *std::move(library) : "";
 }
 
-// Inputs, and zeros for the outputs.
+// Returns inputs, and zeros for the outputs.
 std::vector<std::string> BuffersOf(const Program& program, const std::vector<std::string>& inputs) {
   std::vector<std::string> buffers;
   size_t next = 0;
@@ -59,7 +59,7 @@ std::vector<std::string> Outputs(const Program& program, const std::vector<std::
   return outputs;
 }
 
-// Small integers, whose sums are exact in any order.
+// Returns small integers, whose sums are exact in any order.
 std::vector<std::string> WholeNumbers(const Program& program) {
   std::vector<std::string> inputs;
   int64_t seed = 1;

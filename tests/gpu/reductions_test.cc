@@ -158,7 +158,8 @@ for i < 3 block-x {
 }
 )";
 
-// The program is its own original: each block comes from itself, which a text does not say.
+// Expects that the program passes as its own original, with all checks of a GPU schedule. Each block comes from itself,
+// which a text does not say.
 void ExpectSame(const std::string& text) {
   auto program = ParseProgram(text);
   ASSERT_TRUE(program.ok()) << program.status();

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// a = A;  b = a;  c = a;  d = b + c, each over 8 elements.
+// Returns the program a = A;  b = a;  c = a;  d = b + c, each over 8 elements.
 Program Diamond() {
   Builder b("diamond");
   const DType t = DType::kI32;

@@ -9,7 +9,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// V[i], P[i] = the greatest of X[i, k] and where it stands (before: min of them);
+// Returns the program V[i], P[i] = the greatest of X[i, k] and where it stands (before: min of them);
 //  Y[i] = V[i] + P[i], or P[i] alone
 Program Picked(bool position_alone = false) {
   Builder b("picked");

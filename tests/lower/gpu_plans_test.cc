@@ -47,7 +47,7 @@ Kernel SimtKernel() {
   return {program, SimtMatmul(program), ReadFile("simt.txt"), RandomInputs(program, dice)};
 }
 
-// All exponentials are 0 or 1, so that sums are exact in any order.
+// Returns a softmax whose exponentials are all 0 or 1, so that sums are exact in any order.
 Kernel SoftmaxKernel() {
   const Program program = Softmax(3, 64);
   RandomDice dice(Engine{2});
@@ -85,7 +85,7 @@ void ExpectSameResults(const Kernel& kernel) {
   }
 }
 
-// What PlanKernels makes of the schedule computes the same, with as many syncs.
+// Expects that what PlanKernels makes of the schedule computes the same, with as many syncs.
 void ExpectPlansTheSchedule(const Kernel& kernel, int syncs) {
   const auto planned = plan::PlanKernels(kernel.schedule.program());
   ASSERT_TRUE(planned.ok()) << planned.status();

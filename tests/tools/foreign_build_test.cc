@@ -47,7 +47,7 @@ func.func @net(%x: tensor<8x16xf32>, %w: tensor<16x16xf32> {kiln.constant}, %s: 
 }
 )";
 
-// What `kiln build --check` finds.
+// Returns what `kiln build --check` finds.
 nlohmann::json AccuracyOf(const std::string& file) {
   const TemporaryFolder folder;
   const Ran built =

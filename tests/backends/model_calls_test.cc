@@ -130,7 +130,7 @@ int main(int count, char** words) {
 // The library and the program as a folder with the executable "caller" and its data.
 class Callers : public testing::Test {
  protected:
-  // Compiles the model for a machine, and links it with the program.
+  // Writes the library and the program to the folder, and runs the command `compile` there. Returns its status.
   int Build(const ModelBuildOptions& options, const std::string& compile) {
     const Program model = TwoProducts();
     const std::vector<Task> tasks = ExtractAllTasks(model).value();

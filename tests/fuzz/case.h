@@ -70,7 +70,7 @@ Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t see
 // Runs those steps of the case that apply, and checks all properties.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});
 
-// Prints a case as text, "program ... trace ...", and parses it.
+// ToString returns a case as text, "program ... trace ...". ParseCase reads it, and returns an error if it is none.
 std::string ToString(const Case& c);
 absl::StatusOr<Case> ParseCase(absl::string_view text);
 

@@ -42,7 +42,8 @@ std::vector<const PolicyRow*> PoliciesOfPlans() {
   return rows;
 }
 
-// Draws one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers count as large.
+// Draws one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers count as large. Switches a
+// few policies by chance.
 LowerOptions DrawMachine(RandomDice& dice) {
   LowerOptions options;
   const int64_t kind = dice.Below(4);

@@ -58,7 +58,8 @@ __version__ = '0'
 
 class GpuDay : public OnFakeGpu {
  protected:
-  // Returns the exit status.
+  // Runs a script, with its output in the file `output` and its errors in `output`.errors. Returns the status of
+  // system().
   int Script(const std::string& arguments, const std::string& output) const {
     return system(absl::StrCat("cd ", work_.path(), " && PATH=", work_ / "bin", ":$PATH PYTHONPATH=",
                                work_ / "python", " ", arguments, " >", output, " 2>", output, ".errors")

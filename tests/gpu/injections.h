@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// What finds faults. Each can be switched off.
+// The finders of faults, each of which can be switched off.
 enum Finder : unsigned {
   kResults = 1,  // results are compared
   kChecks = 2,   // the emulator objects: bounds, alignment, meetings, deadlocks

@@ -65,7 +65,7 @@ bool MoveBarrier(Planned& p) {
   });
 }
 
-// Moves a barrier into the loop of the threads that copy, of which there are fewer than in the block.
+// Adds a barrier to the first loop of fewer than 64 threads: of those that copy. Returns false if there is none.
 bool BarrierOfTheThreadsThatCopy(Planned& p) {
   return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
     for (plan::Node& node : nodes) {
@@ -179,7 +179,8 @@ bool WaitAfterTheBarrier(mlir::ModuleOp module, LaunchList&) {
   return found;
 }
 
-// Calls change for the nodes of the kernel that contain the loop over steps, with its position.
+// Calls change for the nodes of the kernel that contain the loop over steps, with its position. Returns what that
+// returns; false if there is no such loop.
 bool ChangeTurns(Planned& p, const std::function<bool(plan::Nodes&, size_t steps)>& change) {
   return AnyNodes(p.plan.entries[0].nodes, [&](plan::Nodes& nodes) {
     for (size_t n = 0; n < nodes.size(); ++n) {

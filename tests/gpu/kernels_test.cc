@@ -97,7 +97,7 @@ void ExpectRightInAllModes(const plan::Planned& planned, const std::vector<std::
   }
 }
 
-// Expects that mode kRandom finds each sync that is left out, whatever the order. Returns the number of syncs.
+// Expects that mode kRandom finds each sync that is left out, with each of four seeds. Returns the number of syncs.
 int ExpectAllSyncsAreMissed(const plan::Planned& planned, const std::vector<std::string>& inputs) {
   for (int sync = 0;; ++sync) {
     plan::Planned without = planned;

@@ -169,7 +169,7 @@ void ExpectSame(const std::string& text) {
 
 TEST(ThreadReductions, StartFromOtherValues) { ExpectSame(kInitial); }
 
-// Of COLUMNS columns, each lane of a vector of 4 sums one. Thread-y has a row too many.
+// Each lane of a vector of 4 sums one of COLUMNS columns. Thread-y has a row too many.
 constexpr char kInLanes[] = R"(kiln.program v1
 program sums
 parameters A, B

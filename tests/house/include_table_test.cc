@@ -246,7 +246,7 @@ bool Allows(absl::string_view entry, absl::string_view path) {
   return entry == path || (absl::ConsumeSuffix(&entry, "/") && FolderOf(path) == entry);
 }
 
-// The row of a file; null if it is in no folder of the table.
+// Returns the row of a file; null if it is in no folder of the table.
 const Row* RowOf(absl::string_view file) {
   const Row* row = nullptr;
   for (const Row& candidate : kTable) {

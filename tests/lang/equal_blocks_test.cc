@@ -1,4 +1,4 @@
-// What a model computes twice is computed once.
+// Tests that what a model computes twice is computed once.
 #include "lang/graph/equal_blocks.h"
 
 #include <gmock/gmock.h>

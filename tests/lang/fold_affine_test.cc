@@ -129,7 +129,7 @@ TEST(FoldAffine, StaysWithinItsBound) {
   }
 }
 
-// As PyTorch's exporter writes a batch norm: an operation each.
+// A batch norm as PyTorch's exporter writes it, with a block for each operation.
 TEST(FoldAffine, FollowsBlocksThatOnlyScaleAndShift) {
   Product p;
   p.AddSums();

@@ -128,8 +128,8 @@ TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
   EXPECT_EQ(CheckThreadClocks(s.program(), plan), absl::OkStatus());
 }
 
-// for i: { for j: { F max= A[i, j], of a warpgroup;  T[j] = max(B[i, j], F) };  C[i, j] = T[j], of threads, a stage later }. The point
-// within j is passed in each step but the last, which reads T.
+// for i: { for j: { F max= A[i, j], of a warpgroup; T[j] = max(B[i, j], F) }; C[i, j] = T[j], of threads, a stage later
+// }. The point within j is passed in each step but the last, which reads T.
 TEST(Synchronization, PointsOfAChildThatDoesNotRunAtTheEndOrderNothingThere) {
   Builder b("late");
   const Id A = b.Input("A", DType::kF32, {4, 3}), B = b.Input("B", DType::kF32, {4, 3}),

@@ -116,7 +116,7 @@ TEST(Views, ParametersAreCopiedIfPartsOfTheirOwnMakeUpHalf) {
   EXPECT_EQ(less.Planned(), "2 calls");
 }
 
-// As a file's tensor.concat is read.
+// A concatenation as the importer reads a file's tensor.concat.
 TEST(Views, AConcatenationInOneBlockIsAStoreForEachPart) {
   Net net;
   Builder& b = net.b;

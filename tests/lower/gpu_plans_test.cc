@@ -166,7 +166,8 @@ entry swap {
     for k 2 {
 )";
 
-// Returns the error of the plan that has these nodes in the loop k; "" if its results are right.
+// Returns the error of the plan that has these nodes in the loop k: "other results" if they are wrong, and "" if they
+// are right.
 std::string Fault(absl::string_view nodes, absl::string_view of = kSwap) {
   const auto parsed = plan::ParsePlan(absl::StrCat(of, nodes, "}}}"));
   if (!parsed.ok()) return std::string(parsed.status().message());

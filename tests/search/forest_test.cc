@@ -88,7 +88,7 @@ TEST(Forest, RefusesBytesThatDoNotFit) {
   EXPECT_EQ(why(many), "the trees end within the size of tree 1");
 }
 
-// Returns a trained model with 3 features, of which the first two have an effect.
+// Returns a trained model with `dim` features, of which the first two have an effect.
 std::unique_ptr<CostModel> Trained(int dim = 3) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<float> uniform(0, 1);

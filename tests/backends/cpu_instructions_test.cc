@@ -39,7 +39,7 @@ Program CallOf(const CpuInstruction& row) {
   return p;
 }
 
-// Calls that add to sums, with B in memory as the instruction wants it.
+// Returns a program of calls that add to sums, with B in memory as the instruction wants it.
 Program CallsOf(const CpuInstruction& row) {
   Program p = Product(row);
   if (row.interleave < row.k) {
@@ -131,7 +131,8 @@ void ExpectUnderQemu(const std::string& object, const std::string& c) {
   EXPECT_EQ(std::system(absl::StrCat(in, "qemu-aarch64 -cpu max ./main").c_str()), 0);
 }
 
-// Compiles the program for a machine that has the instruction.
+// Expects that the program, compiled for a machine that has the instruction, uses it and gives `wanted`: under QEMU, or
+// with C functions in its place on x86-64 with AVX2, else without a run.
 void ExpectInstruction(const CpuInstruction& row, const Program& p, const std::vector<std::string>& inputs,
                        const std::string& wanted) {
   const MachineTarget machine = MachineWith(row);

@@ -124,7 +124,8 @@ void Classify(const plan::Planned& planned, const Drawn& drawn, SeedResult& ran)
   ran.of_class[8] = drawn.is_tile;
 }
 
-// Calls the entry points of the library, that of the prepare phase first. Returns the emulator's fault.
+// Calls the entry points of the library, that of the prepare phase first. Returns the emulator's fault; "" if there is
+// none.
 std::string Call(const Loaded& loaded, const plan::LoopPlan& plan, std::vector<Array<char>>& memory,
                  const EmulationOptions& mode) {
   using Entry = int32_t(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
@@ -142,7 +143,7 @@ std::string Call(const Loaded& loaded, const plan::LoopPlan& plan, std::vector<A
   return emulation.fault();
 }
 
-// Runs the library in all modes beside the interpreter. Returns what is wrong.
+// Runs the library in all modes, and compares its outputs with `wanted`. Returns what is wrong; "" if nothing is.
 std::string RunAll(const Drawn& drawn, const plan::LoopPlan& plan, const LaunchList& launches,
                    const std::string& library, absl::Span<const std::string> inputs,
                    absl::Span<const std::string> wanted) {

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Returns the program y[i] = x[stride * i] + x[stride * i] in vectors of `lanes`; the last vector is not full.
+// Returns the program y[i] = x[stride * i] + x[stride * i], or not x[stride * i] for i1, in vectors of `lanes`; the
+// last vector is not full.
 Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n * stride}), y = b.Output("y", type, {n});

@@ -69,7 +69,7 @@ TEST(Model, TwoCallersAtOnceNeedTwoArenasAndOneSetOfWeights) {
   EXPECT_EQ(wrong, std::vector<int>(2));
 }
 
-// Returns the program y = relu(x * w), with 2 MiB between the product and the rectifier, twice.
+// Returns the program y = relu(relu(x * w1) * w2), whose first product and rectifier give 2 MiB each.
 Program WithLargeTemporaries() {
   constexpr DType kF32 = DType::kF32;
   const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);

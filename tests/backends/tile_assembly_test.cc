@@ -69,7 +69,7 @@ Program Convolution(const Tile& tile) {
   return schedule.program();
 }
 
-// A program from the sketch of the default space with accumulators in registers and both operands packed in
+// Returns a program from the sketch of the default space with accumulators in registers and both operands packed in
 // Goto's order.
 Program OfTheDefaultSpace(const Tile& tile) {
   const Program product = Matmul(6 * tile.rows, 4 * tile.columns, 64);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kRows = 20, kColumns = 4096;
 
-// Returns the program y[i] = sum of x[i, k], of m[i, k] * x[k] if it multiplies.
+// Returns the program y[i] = the sum over k of m[i, k], or of m[i, k] * x[k] if it multiplies.
 Program Rows(bool multiplies) {
   Builder b("rows");
   const Id m = b.Input("m", DType::kF32, {kRows, kColumns}), x = b.Input("x", DType::kF32, {kColumns}),

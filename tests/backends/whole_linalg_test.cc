@@ -160,7 +160,7 @@ std::vector<Row> OtherLinalgRows() {
   };
 }
 
-// Operations that upstream MLIR decomposes before it bufferizes them.
+// Returns the operations that no row of this file is about, with the test or the operation that covers them.
 const std::map<std::string, std::string>& LinalgElsewhere() {
   static const auto* const table = new std::map<std::string, std::string>{
       {"linalg.index", "in linalg.generic"},

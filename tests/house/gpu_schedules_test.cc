@@ -59,7 +59,7 @@ struct Definition {
   }
 };
 
-// Returns "Suite.Name" of a test.
+// Returns "Suite.Name" of a test, or the name of another definition; "" if the line defines nothing.
 std::string NameOf(const std::string& line) {
   static const std::regex test(R"(^TEST\w*\((\w+), (\w+)\))"), other(R"((\w+)(\(|\[|\{| = | \{| : ))");
   std::smatch found;

@@ -127,7 +127,7 @@ TEST(Threads, AKernelWithFragmentsConsistsOfWarps) {
   ExpectSame(Twice(256), p);
 }
 
-// Returns the schedule block-x: for k: { copy a tile of B, 3 or 6 by 10, by 7 or 6 threads;  multiply }
+// Returns the schedule for k, pipelined: { `threads` threads: copy a tile of B, `tile` by 10;  multiply }
 Schedule Fetched(int64_t tile, int64_t threads, const PipelineOptions& options) {
   Schedule s = Scheduled(Matmul(threads, 10, 12));
   const Block matmul = s.GetBlock("matmul");
@@ -193,8 +193,8 @@ TEST(Pipeline, IsRefusedWhereAMarkDoesNotTakeEveryValue) {
   }
 }
 
-// Returns a schedule of C[i] = Σ_k P[i + k] with P[j] = A[j - pad] within 0 .. n-1 (or to `limit`), else 0, made for
-// each block of 4.
+// Returns a schedule of C[i] = Σ_k P[i + k] with P[j] = A[j - 2] for 0 <= j - 2 < limit, else 0. A pipelined loop makes
+// it for four i at a time.
 Schedule Padded(int64_t limit, const char* transport) {
   Builder b("padded");
   const Id A = b.Input("A", DType::kF32, {16}), P = b.Temporary("P", DType::kF32, {20}),

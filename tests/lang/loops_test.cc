@@ -21,7 +21,7 @@ Program Chain(int64_t n, int64_t scale = 1, int64_t offset = 0) {
   return b.Finish();
 }
 
-// Returns the program for i < 4: for r < 9: t[i] sum= (0 <= i + r - 2 < 6 ? A[i + r - 2] : 0)
+// Returns the program for i < 4: for r < 9: B[i] sum= (0 <= i + r - 2 < 6 ? A[i + r - 2] : 0)
 Program Padded() {
   Builder b("padded");
   const Id A = b.Input("A", kI32, {6}), B = b.Output("B", kI32, {4});

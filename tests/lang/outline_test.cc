@@ -173,7 +173,8 @@ TEST(ExtractTasks, TasksNeverWaitForEachOther) {
               ElementsAre(ElementsAre("dense_h", "relu_h"), ElementsAre("dense_g", "relu_g", "add")));
 }
 
-// Returns the program Y[i, j] = 2 * X[i, j], where all X are positive; and more layers.
+// Returns a program that asserts that the first column of X is positive, and computes `layers` layers of DenseRelu from
+// X.
 Program Checked(int layers) {
   Builder b("checked");
   const Id X = b.Input("X", kF32, {8, 16}), bad = b.Temporary("bad", DType::kI32, {}),

@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns the program T[i] = A[i], i < n + window - 1;  C[i] = T[i] (+ T[i + 1]), i < n.
+// Returns the program T[i] = A[i], i < n + window - 1; C[i] = T[i] + T[i + window - 1], i < n.
 Program Window(int64_t n, int64_t window) {
   Builder b("window");
   const Id A = b.Input("A", DType::kF32, {n + window - 1}), C = b.Output("C", DType::kF32, {n}),

@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// Returns two products side by side (`axis` 1) or one after the other (`axis` 0), and a product of all.
+// Returns two products side by side (`axis` 1) or one after the other (`axis` 0), and a product of the first `rows`
+// rows and eight columns of both together.
 Program Concatenation(int axis, int64_t rows = 4) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {rows, 8});
@@ -147,7 +148,8 @@ TEST(Views, PartsSideBySideOrUnalignedAreCopied) {
   for (Program model : {Concatenation(1), Concatenation(0, 3)}) EXPECT_EQ(MarkViews(model, 64), 0);
 }
 
-// Returns a product of the rows of another one, from `first` on, and its last `rows` rows.
+// Returns a product of 12 rows, and products of two slices of it with `rows` rows: from row `first` on, and the last
+// ones.
 Program Slices(int64_t first, int64_t rows = 4) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {12, 8}), w = b.Constant("w", kF32, {8, 8}),

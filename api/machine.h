@@ -11,7 +11,7 @@ struct Versions {
 };
 Versions BuiltWith();
 
-// The names that settings accept, the default first.
+// Returns the names that settings accept, the default first.
 std::vector<std::string> TargetNames();
 std::vector<std::string> StrategyNames();
 std::vector<std::string> CostModelNames();

@@ -131,7 +131,7 @@ struct SoftmaxRows {
     s.SetScope(exp, "register");
     s.ComputeAt(load, row);
   }
-  // True for the blocks that move a row from or to memory.
+  // Returns true for the blocks that move a row from or to memory.
   bool Moves(Block block) const { return block.number == load.number || block.number == div.number; }
 };
 
@@ -152,7 +152,7 @@ inline Schedule SoftmaxOfRows(const Program& program) {
   return s;
 }
 
-// T = A;  C[i] = T[i] + T[i + shift]: T in shared memory, a part for each block.
+// Returns the program T = A; C[i] = T[i] + T[i + shift], with T in shared memory, a part for each block.
 inline Program Shifted(int64_t elements, int64_t shift, int64_t threads) {
   Builder b("shifted");
   const Id A = b.Input("A", DType::kF32, {elements + shift}),
@@ -173,7 +173,8 @@ inline Program Shifted(int64_t elements, int64_t shift, int64_t threads) {
   return s.program();
 }
 
-// for k: { S = A[:, k], copied by as many threads as elements;  C += S, read by other threads }
+// Returns the program for k, pipelined: { S = A[:, k], copied by as many threads as elements; C += S from its end,
+// which other threads copied }
 inline Program Copied(int64_t elements, const PipelineOptions& options) {
   Builder b("copied");
   const Id A = b.Input("A", DType::kF32, {12, elements}), S = b.Temporary("S", DType::kF32, {12, elements}),

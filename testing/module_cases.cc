@@ -30,7 +30,7 @@ absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text
 
 absl::string_view LastPart(absl::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-// True if `name` is the stored name of a site or choice, or its last part, in either spelling
+// Returns true if `name` is the stored name of a site or choice, or its last part, in either spelling
 // (lang/base/aliases.h).
 bool IsNamed(absl::string_view stored, absl::string_view name) {
   const std::string current = CurrentPath(stored);

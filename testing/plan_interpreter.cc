@@ -250,8 +250,8 @@ class Runner {
     });
   }
 
-  // True if the instance stores its values and combines none before. Of the threads that a leaf across threads combines,
-  // the first to come does so.
+  // Returns true if the instance stores its values and combines none before. Of the threads that a leaf across threads
+  // combines, the first to come does so.
   bool StartsHere(const Instance& at) {
     if (at.leaf.starts != true || !at.leaf.across) return at.leaf.starts == true;
     std::vector<int64_t> meeting = loops_;

@@ -11,7 +11,8 @@
 
 namespace kiln {
 
-// The same seed gives the same model. All numbers are whole and so small that sums are exact in any order.
+// Returns a random model; the same seed gives the same one. All numbers are whole and so small that sums are exact in
+// any order.
 Program RandomModel(uint64_t seed);
 
 // Returns the bytes of each input and constant of the caller, in order.

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// S = A; T = S, each row from its end; U = T likewise; C = U likewise.
+// Returns the program S = A; T = S, each row from its end; U = T likewise; C = U likewise.
 inline Program Stages(int64_t rows, int64_t columns) {
   Builder b("stages");
   const Id A = b.Input("A", DType::kF32, {rows, columns}), S = b.Temporary("S", DType::kF32, {rows, columns}),

@@ -157,7 +157,7 @@ void ReportInterrupt(const absl::Status& interrupted, bool json) {
   if (json) PrintReserved(ErrorDocument(interrupted));
 }
 
-// KILN_PHASES=1 prints a line at each change of phase. KILN_PHASES=NAME also pauses at the beginning of the phase
+// Prints a line at each change of phase if KILN_PHASES=1. KILN_PHASES=NAME also pauses at the beginning of the phase
 // NAME, so that a test can interrupt a phase that takes less time than its signal.
 void SayPhases() {
   static constexpr std::chrono::milliseconds kPause(200);

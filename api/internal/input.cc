@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kArgumentsOfAModel = 8;
 
-// True if there are several tasks, or one that occurs several times, and at least one has a reduction.
+// Returns true if there are several tasks, or one that occurs several times, and at least one has a reduction.
 bool IsModel(const std::vector<Task>& tasks) {
   if (tasks.size() < 2 && (tasks.empty() || tasks[0].occurrences.size() < 2)) return false;
   for (const Task& task : tasks) {

@@ -202,7 +202,7 @@ class Importer {
   }
 
   bool header_seen() const { return header_seen_; }
-  // The column at which the line stops being JSON; 0 if the whole line is JSON.
+  // Returns the column at which the line stops being JSON; 0 if the whole line is JSON.
   size_t column() const { return column_; }
   const StoreContents& contents() const { return contents_; }
 

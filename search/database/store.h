@@ -43,14 +43,13 @@ namespace kiln {
 // Returns the latency of a record in seconds: the median of its samples, or infinity without samples.
 double Seconds(const RecordRow& record);
 
-// True if the record can be the best of its workload: it ran to the end, is not a lower bound, and has
-// samples.
+// Returns true if the record can be the best of its workload: it ran to the end, is not a lower bound, and has samples.
 bool CanBeBest(const RecordRow& record);
 
 // Checks that every implementation makes before it stores rows. kInvalidArgument names the field.
 absl::Status CheckHash(absl::string_view field, absl::string_view hash);
 absl::Status CheckRecord(const RecordRow& record);
-// True if an incoming record (with translated ids) is the stored one with the same run, task and trial. The
+// Returns true if an incoming record (with translated ids) is the stored one with the same run, task and trial. The
 // verdict (status, error, verified) may have changed since and is not compared.
 bool SameMeasurement(const RecordRow& a, const RecordRow& b);
 absl::Status DifferentMeasurement(const RecordRow& stored, absl::string_view run_uid);

@@ -34,9 +34,8 @@ struct WarpRequest {
   int64_t pieces = 1;
 
   int Sectors() const;  // of 32 bytes that the lanes touch
-  // The cycles of a request to shared memory. Each of 32 banks gives one word of 4 bytes a cycle; lanes that
-  // read the same word share it. Requests of 8 and 16 bytes a lane are served by halves and quarters of the
-  // warp.
+  // Returns the cycles of a request to shared memory. Each of 32 banks gives one word of 4 bytes a cycle; lanes that
+  // read the same word share it. Requests of 8 and 16 bytes a lane are served by halves and quarters of the warp.
   int BankCycles() const;
 };
 

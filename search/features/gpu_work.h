@@ -73,7 +73,7 @@ class GpuWork {
   const LoopNestSummary& nests() const { return *nests_; }
   // By their positions in LoopNestSummary::accesses().
   const std::vector<GpuAccess>& accesses() const { return accesses_; }
-  // True for memory outside of the SM: buffers in global memory and on the stack.
+  // Returns true for memory outside of the SM: buffers in global memory and on the stack.
   bool IsInMemory(Id buffer) const;
 
  private:

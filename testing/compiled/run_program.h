@@ -88,7 +88,7 @@ class Array {
   T* data_;
 };
 
-// An array of small random integers, for which float sums are exact in any order.
+// Returns an array of small random integers, for which float sums are exact in any order.
 template <typename T>
 Array<T> Random(size_t count, int seed, int least = -4, int most = 4) {
   std::mt19937 engine(seed);

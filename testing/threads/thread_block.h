@@ -27,13 +27,13 @@ struct ThreadBlock {
     for (size_t a = 0; a < clocks.size(); ++a) clocks[a][a] = 1;
   }
 
-  // The thread waits until at most so many of its groups of copies are under way.
+  // Lets the thread wait until at most so many of its groups of copies are under way.
   void WaitForCopies(int64_t thread, int64_t under_way) {
     const int64_t done = static_cast<int64_t>(groups[thread].size()) - under_way;
     if (done > 0) Join(clocks[thread], groups[thread][done - 1]);
   }
 
-  // These threads wait for each other.
+  // Lets these threads wait for each other.
   void Meet(const std::vector<int64_t>& threads) {
     VectorClock all = clocks[threads[0]];
     for (const int64_t thread : threads) Join(all, clocks[thread]);

@@ -161,7 +161,7 @@ class ModelBuild {
     return absl::OkStatus();
   }
 
-  // True if the caller needs the constants of the model's file to prepare the weights.
+  // Returns true if the caller needs the constants of the model's file to prepare the weights.
   bool WritesConstants() const { return !input_.embedded.empty() && !has_all_constants_; }
 
   absl::Status WriteConstants(const std::string& path) const {

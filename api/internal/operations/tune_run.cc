@@ -369,7 +369,7 @@ class TuneRun {
                         s_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", s_.trials));
   }
 
-  // True if the file is more than one call, and each of them can be built.
+  // Returns true if the file is more than one call, and each of them can be built.
   bool IsModel() const {
     const auto has_code = [](const Boundary& b) { return !b.code.empty(); };
     return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1 || !c_.input.boundaries.empty()) &&

@@ -351,7 +351,7 @@ class Runner {
   int64_t iterations_ = 0;                               // of parallel loops so far
   int64_t no_lane_ = 0, *lane_ = &no_lane_, lanes_ = 1;  // the value of the vectorized loop, and its lanes
   Id lane_loop_ = kNone;
-  // Of the instance that runs.
+  // The values of the instance that runs.
   std::unordered_map<Id, int64_t> computed_;  // marks of gathers
   std::unordered_map<Id, Scalar> exprs_;
   std::vector<Scalar> args_;  // of the monoid

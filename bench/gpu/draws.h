@@ -75,7 +75,8 @@ struct DrawStudy {
   size_t sketches = 0, dropped = 0;
   std::set<std::string> programs;      // decisions of valid draws, with their sketch
   std::map<std::string, int> refused;  // by reason
-  // Of a draw: the replay; the replay, checks, features and the analytic model, which is a candidate of a search.
+  // The time of a draw: of its replay alone, and with checks, features and the analytic model, as for a candidate of a
+  // search.
   std::vector<double> replay_us, candidate_us;
   std::vector<double> build_s;
   std::string example;  // the trace and the program of the first refused draw whose reason contains `explain`

@@ -26,7 +26,7 @@ struct GpuAccess {
   double width = 0;     // bytes of a lane in a request
 };
 
-// Counts are those of a thread block, if nothing else is said.
+// The work of a statement. Counts are those of a thread block, if nothing else is said.
 struct GpuStatement {
   int32_t block = 0, kernel = 0;  // positions in LoopNestSummary::blocks() and kernels()
   double grid = 1;                // thread blocks that run it
@@ -71,7 +71,7 @@ class GpuWork {
   const std::vector<GpuKernel>& kernels() const { return kernels_; }
 
   const LoopNestSummary& nests() const { return *nests_; }
-  // By their positions in LoopNestSummary::accesses().
+  // Returns the accesses by their positions in LoopNestSummary::accesses().
   const std::vector<GpuAccess>& accesses() const { return accesses_; }
   // Returns true for memory outside of the SM: buffers in global memory and on the stack.
   bool IsInMemory(Id buffer) const;

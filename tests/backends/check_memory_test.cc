@@ -1,4 +1,4 @@
-// A model's library beside the same tasks with every array in pages of its own.
+// Runs a model's library beside the same tasks with every array in pages of its own.
 #include <gmock/gmock.h>
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Operations that Kiln cannot schedule, as foreign calls of a whole model: what the library computes.
+// Tests what the library of a whole model computes with operations that Kiln cannot schedule, as foreign calls.
 #include <gmock/gmock.h>
 #include <malloc.h>
 

@@ -1,4 +1,4 @@
-// What a C program sees that calls a model's library: memory, threads and callers at once.
+// Tests what a C program sees that calls a model's library: memory, threads and callers at once.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"

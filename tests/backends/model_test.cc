@@ -1,4 +1,4 @@
-// Whole models, compiled: what one library computes, and that it needs nothing but the memory of its caller.
+// Tests whole models, compiled: what one library computes, and that it needs nothing but the memory of its caller.
 #include <gmock/gmock.h>
 
 #include <thread>

@@ -117,7 +117,7 @@ bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::ve
 struct PlanOutcome {
   bool planned = false;
   std::string wrong;  // describes the fault; empty if there is none
-  // By name: the passes that changed the plan, and "without NAME" for the policies that were off.
+  // Counts by name: of the passes that changed the plan, and "without NAME" for the policies that were off.
   std::map<std::string, int64_t> counts;
 };
 

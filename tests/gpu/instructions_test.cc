@@ -1,5 +1,5 @@
-// The instructions of kernels: most of a product's inner loop are multiply-adds, memory is used in vectors, and all that a
-// thread has for itself is in registers.
+// Tests the instructions of kernels: most of a product's inner loop are multiply-adds, memory is used in vectors, and
+// all that a thread has for itself is in registers.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -22,7 +22,8 @@
 namespace kiln::house {
 namespace {
 
-// Those of the language, of plans, features, limits and proofs have no LLVM.
+// The folders whose tests have LLVM, so that they can check a schedule in full. Those of the language, of plans,
+// features, limits and proofs have none.
 constexpr const char* kFolders[] = {"tests/gpu/", "tests/support/", "tests/backends/", "tests/tools/",
                                     "tests/api/", "tests/e2e/",     "testing/"};
 constexpr const char* kMakers[] = {".Bind(",      ".BindRest(",  " block-x {",           " thread-x {",

@@ -1,4 +1,4 @@
-// Features of kind `gpu`, and what models make of them.
+// Tests features of the kind `gpu`, and what models make of them.
 #include "search/features/gpu_features.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Order and limits of the estimate for GPUs. No test states cycles, since none was measured.
+// Tests the order and the limits of the estimate for GPUs. No test states cycles, since none was measured.
 #include "search/features/gpu_roofline.h"
 
 #include <gtest/gtest.h>

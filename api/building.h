@@ -13,8 +13,8 @@ struct BuildSettings {
   std::string folder = ".";
   std::string name{};           // of the function and the files; empty: the file's
   std::string target = "host";  // one of TargetNames()
-  // A file with the model's constants, .safetensors or .npz: by the names of the arguments, or in order. Given for this
-  // machine only, it is prepared and written as NAME.weights.
+  // A file with the model's constants, .safetensors or .npz. They are matched to the arguments by name, or else by
+  // order. Build prepares them and writes NAME.weights; only for the target "host".
   std::string weights{};
   bool check = false;  // runs the library on drawn data before it is written; for this machine only
 };
@@ -22,8 +22,8 @@ struct BuildSettings {
 // What the check of a built model found.
 struct ModelAccuracy {
   bool checked = false;
-  double error = 0;    // the greatest of a result relative to its range, beside the model in f64
-  double limit = 0;    // that a build refuses to exceed
+  double error = 0;    // largest error of a result against the model in f64, over its largest element
+  double limit = 0;    // a larger error makes the build fail
   std::string note{};  // why there is no error; empty if there is one
 };
 

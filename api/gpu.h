@@ -1,4 +1,5 @@
-// What an api::Session does for GPUs that other machines have: bundles, and records that come back.
+// Settings and results of a Session's operations for GPUs of other machines: bundles, and records that come back. Plain
+// data.
 #pragma once
 
 #include <cstdint>

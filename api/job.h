@@ -11,7 +11,8 @@
 //   "inputs" (a number, or names with commas)              what to tune
 //   "database", "workers"                                  where (api/session.h)
 //   "trials", "seconds", "seed"                            the budget
-//   "target", "static", "threads", "contract", "cold"      how it is measured
+//   "target", "static", "threads", "contract", "cold",
+//   "in_model", "in_place"                                 how it is measured
 //   "without", names of policies                           what is switched off (docs/reference/policies.md)
 //   "space", "plugins" (a list)                            what is searched
 //   "strategy", "scheduler", "replay", "start", "until_roofline", "least_gain",
@@ -44,7 +45,7 @@ class Job {
  public:
   // Parses a specification. A Mistake names the place as a JSON pointer, what was found there and what was
   // wanted, for example
-  //   /trials: "many" is given; it must be a whole number from 1 to 100000000
+  //   /trials: "many" is given; it must be a whole number from 0 to 100000000
   static absl::StatusOr<Job> Parse(absl::string_view json);
 
   // Runs the job. It may run any number of times. Threads as for Session.

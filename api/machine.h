@@ -11,7 +11,7 @@ struct Versions {
 };
 Versions BuiltWith();
 
-// The names that settings accept, the default first.
+// Returns the names that settings accept, the default first.
 std::vector<std::string> TargetNames();
 std::vector<std::string> StrategyNames();
 std::vector<std::string> CostModelNames();
@@ -25,7 +25,7 @@ struct Constant {
 };
 std::vector<Constant> Constants();
 
-// A property of this machine that may disturb timings. Disturbances takes about half a second.
+// A property of this machine that may disturb timings. NoiseSources takes about half a second.
 struct Finding {
   std::string what{}, found{};
   bool disturbs = false;

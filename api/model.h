@@ -46,8 +46,8 @@ struct TaskInfo {
   Program program{};
 };
 
-// An operation that Kiln cannot express. In a model (a file that is still cut into several tasks, one of
-// them with a reduction), it is left out and not tuned. In other files it is an error of Session::Load.
+// An operation that Kiln cannot express. In a model (a file that is still cut into several tasks, one of them with a
+// reduction), and with Source::whole, it is not tuned. In other files it is an error of Session::Load.
 struct LeftOut {
   std::string location{};  // "FILE:LINE:COL"
   std::string op{}, reason{};
@@ -60,7 +60,7 @@ struct Roofline {
       memory = 0;
   double flops_per_second = 0, bytes_per_second = 0;
 
-  double seconds() const;  // the longer of the two; 0 if one is unknown
+  double seconds() const;  // the longer of the two; 0 if the peak is unknown
   bool IsCompute() const { return compute >= memory; }
 };
 

@@ -77,8 +77,8 @@ class Session {
   absl::StatusOr<TuneReport> Tune(const TuneSettings& settings = {}, const EventSink& events = {});
 
   // Makes one library of the whole file: the fastest record of this machine for each task that has one, and default
-  // schedules for the others (search/model/default_schedules.h). kInvalidArgument if an operation of the file was left out. kFailedPrecondition
-  // if the library cannot be built or a file cannot be written.
+  // schedules for the others (search/model/default_schedules.h). kInvalidArgument if an operation of the file was left
+  // out. kFailedPrecondition if the library cannot be built or a file cannot be written.
   absl::StatusOr<BuildReport> Build(const BuildSettings& settings = {});
 
   // Runs and times a library that Build made, in a process of its own. kInvalidArgument if a file is not what it
@@ -98,13 +98,14 @@ class Session {
                                  const ShowSettings& settings = {});
   // Reads the calls and the memory of a model from NAME.trace, which Build wrote.
   absl::StatusOr<PlannedModel> ShowModel(const std::string& trace_file);
-  // Builds a record again, compares it with the original and times it. `here` times it even if another
-  // machine measured it.
+  // Builds a record again, compares it with the original and times it; the result's status says whether it is right.
+  // kFailedPrecondition if the record is static, or of another machine; `here` allows another CPU.
   absl::StatusOr<ReplayResult> Replay(int64_t record, bool here = false);
-  // Times two records of one workload in turns, which must have been built and timed alike. kCancelled if
-  // interrupted.
+  // Times two records of one workload in turns. kInvalidArgument if they were not measured on this machine, or not
+  // built and timed alike. kCancelled if interrupted.
   absl::StatusOr<RaceReport> Race(const RecordPlace& one, const RecordPlace& other);
-  // Exports a record. Refuses one that failed or is proven wrong.
+  // Tries to prove a record correct, compiles it and writes its kernel and header to settings.folder.
+  // kFailedPrecondition if the record failed, or is proven wrong.
   absl::StatusOr<ExportResult> Export(int64_t record, const ExportSettings& settings = {});
   // Proves that a schedule computes what the original does: the schedule of a record, or of a trace file for
   // the loaded task `task`, which may be empty if there is only one. No new question is asked after
@@ -122,7 +123,8 @@ class Session {
   // database. kInvalidArgument names the line that is malformed.
   absl::StatusOr<ImportReport> ImportRecords(const std::string& file);
   absl::StatusOr<ExportReport> ExportRecords(const std::string& file);
-  // Returns the runs with their rounds: all of them if `run` is 0, else only this one.
+  // Returns the runs with their rounds: all of them if `run` is 0, else only this one. kNotFound if there is none of
+  // that number.
   absl::StatusOr<std::vector<RunInfo>> Runs(int64_t run = 0);
   // Trains a cost model on all records and writes it to `file`, for TuneSettings::transfer.
   absl::StatusOr<TrainResult> Train(const std::string& features, const std::string& file);

@@ -23,7 +23,7 @@ std::string CoresText(int cores);
 std::string FailuresText(const std::map<std::string, int>& failures);
 // Returns the trace in the form that is stored and parsed.
 std::string TraceText(const Trace& trace);
-// The name of a site or structural choice, as traces print it.
+// Returns the name of a site or structural choice, as traces print it.
 std::string NameText(absl::string_view name);
 // Quotes the text as one word of a shell.
 std::string Quoted(const std::string& word);

@@ -64,7 +64,8 @@ const std::vector<Variant> kVariants = {
     {"simulated-annealing", [](TuneOptions& o) { o.strategy = "simulated-annealing"; }},
 };
 
-// The default variant, and a variant for each of these policies with that policy switched.
+// Returns the default variant, and a variant for each of these policies ("all": every one) with that policy switched.
+// kInvalidArgument for an unknown name.
 absl::StatusOr<std::vector<Variant>> WithoutEach(const std::string& names) {
   const absl::StatusOr<Policies> named = Policies::Without(names == "all" ? "" : names);
   if (!named.ok()) return named.status();
@@ -102,7 +103,7 @@ Programs ProgramsOf(bool cpu) {
           {"dense_gelu", Always(Imported("tests/inputs/ops/torch_dense_bias_gelu.mlir"))}};
 }
 
-// The first task of each operator.
+// Returns the first task of each operator.
 Programs Operators(const std::string& names) {
   Programs programs;
   for (const std::string& name : std::vector<std::string>(absl::StrSplit(names, ',', absl::SkipEmpty())))

@@ -40,7 +40,7 @@ struct Options {
   std::string results = "bench/results/compile.json", commit;
 };
 
-// The CPU time that this thread has used, in milliseconds.
+// Returns the CPU time that this thread has used, in milliseconds.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -105,7 +105,7 @@ struct Trace {
   std::optional<Compiled> least;
 };
 
-// For the fastest tenth of the traces, appends log(seconds of ours / seconds with -O3).
+// For the fastest tenth of the traces, prints both times and appends log(seconds of ours / seconds with -O3).
 absl::Status CompareWithO3(absl::Span<const Trace> traces, std::vector<double>* logs) {
   std::vector<std::pair<double, const Trace*>> order;
   for (const Trace& trace : traces) {
@@ -127,7 +127,7 @@ absl::Status CompareWithO3(absl::Span<const Trace> traces, std::vector<double>* 
   return absl::OkStatus();
 }
 
-// The median, the 95th percentile and the maximum.
+// Returns the median, the 95th percentile and the maximum.
 Json Percentiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return {values[values.size() / 2], values[values.size() * 95 / 100], values.back()};

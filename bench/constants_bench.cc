@@ -182,7 +182,7 @@ class Bench {
     return result;
   }
 
-  // The winner of a search with these costs, compiled with the default costs.
+  // Returns the winner of a search with these costs, compiled with the default costs.
   Code Winner(const Operator& of, const CostTable& costs) {
     if (!machine_) machine_ = Machine::Cpu();
     Target target = machine_->target;
@@ -219,7 +219,8 @@ class Bench {
     return result;
   }
 
-  // A loop over 4,096 elements, a register of lanes at a time: y = sinh(x), y = x[at] or y = x + 1.
+  // Returns a loop over 4,096 elements, a register of lanes at a time: y = sinh(x) or y = x[at] for the constants of
+  // these, else y = x + 1.
   Program Loop(absl::string_view what) const {
     Builder b("loop");
     const Id X = b.Input("X", DType::kF32, {4096}), at = b.Input("at", DType::kI32, {4096}),

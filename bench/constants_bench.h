@@ -38,7 +38,7 @@ inline std::vector<Operator> Files(absl::string_view names) {
   return operators;
 }
 
-// Matrix products, one for each number of terms in `depths`.
+// Returns matrix products, one for each number of terms in `depths`.
 inline std::vector<Operator> Products(const std::vector<int64_t>& depths) {
   std::vector<Operator> operators;
   for (const int64_t depth : depths)
@@ -46,7 +46,7 @@ inline std::vector<Operator> Products(const std::vector<int64_t>& depths) {
   return operators;
 }
 
-// Convolutions with windows of one element in steps of two, which read each element `reuse` times.
+// Returns convolutions with windows of one element in steps of two, which read each element `reuse` times.
 inline std::vector<Operator> Strided(const std::vector<int64_t>& reuses) {
   std::vector<Operator> operators;
   for (const int64_t reuse : reuses)

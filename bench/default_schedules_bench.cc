@@ -97,7 +97,7 @@ std::vector<Measured> Defaults(const std::string& model, const Machine& machine,
   return measured;
 }
 
-// Times the default of a task by itself.
+// Times the default of a task by itself. Sets the seconds and the line of JSON.
 void Time(const std::string& model, const Machine& machine, const Settings& settings, Measured& m) {
   const MeasureRequest request{0, &m.task.program, &m.schedule.program, 0, true};
   m.seconds = SecondsOf(machine.measurer->Measure({&request, 1})[0]);
@@ -112,7 +112,8 @@ void Time(const std::string& model, const Machine& machine, const Settings& sett
             {"alone", m.seconds}};
 }
 
-// Tunes the task. Returns how much longer its default takes.
+// Tunes the task, races both schedules and adds their seconds to the line. Returns how many times as long the default
+// takes.
 double Race(const Machine& machine, const Settings& settings, Measured& m) {
   const Program best = Tuned(m.task, machine, settings);
   const MeasureRequest requests[] = {{0, &m.task.program, &m.schedule.program, 0, true},

@@ -16,7 +16,7 @@ namespace kiln {
 
 using Json = nlohmann::ordered_json;
 
-// All lines that are complete JSON objects; skips a line that was cut off.
+// Returns all lines that are complete JSON objects, without a line that was cut off; none if there is no file.
 inline std::vector<Json> ReadResults(const std::string& path) {
   std::ifstream lines(path);
   std::vector<Json> results;
@@ -27,7 +27,7 @@ inline std::vector<Json> ReadResults(const std::string& path) {
   return results;
 }
 
-// The last result that has all values of `key`.
+// Returns the last result that has all values of `key`; nullopt if there is none.
 inline std::optional<Json> FindResult(const Json& key, const std::vector<Json>& results) {
   std::optional<Json> found;
   for (const Json& result : results) {

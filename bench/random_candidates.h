@@ -42,7 +42,7 @@ class RandomCandidates {
   const SearchSpace& space() const { return space_; }
   const Program& original() const { return space_.original; }
 
-  // The first random trace that the validator accepts.
+  // Returns the first random trace that the validator accepts. Does not end if there is none.
   Point Draw(uint64_t seed) {
     RandomDice dice(Engine{seed});
     return Draw(dice);

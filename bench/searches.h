@@ -59,13 +59,13 @@ inline Json BestSoFar(const StoreContents& contents) {
   return best;
 }
 
-// The best seconds of a search; infinity if no candidate ran.
+// Returns the best seconds of a search; infinity if no candidate ran.
 inline double LastSeconds(const Json& line) {
   const Json& best = line["best"];
   return best.empty() ? std::numeric_limits<double>::infinity() : best.back()[1].get<double>();
 }
 
-// The trials until a search reached this share of the best known speed; twice its budget if it never did.
+// Returns the trials until a search reached this share of the best known speed; twice its budget if it never did.
 inline double TrialsTo(double share, const Json& line, double best_known) {
   for (const Json& step : line["best"])
     if (step[1].get<double>() * share <= best_known) return step[0].get<double>();

@@ -53,7 +53,7 @@ std::string ReadAll(const std::string& path) {
   return text.str();
 }
 
-// The key of a result: a stored result with the same key is reused.
+// Returns the key of a result. A stored result with the same key is reused.
 Json KeyOf(const std::string& file, const Options& o) {
   return {{"name", std::filesystem::path(file).stem().string()},
           {"kiln", KILN_VERSION},

@@ -57,8 +57,8 @@ void Relax() {
 #endif
 }
 
-// The seconds of a fork and join in which all threads take part. The counter that they wait for has its own
-// cache line.
+// Forks and joins once, with all threads taking part, and returns the seconds. The counter that they wait for has its
+// own cache line.
 double Fork(int threads) {
   alignas(128) static std::atomic<int> arrived;
   arrived = 0;

@@ -18,8 +18,8 @@ struct Tuned {
   api::TaskResult best;  // with its trace and its scheduled program
 };
 
-// Tunes the only task of the source. kFailedPrecondition if no candidate ran. `workers`: the folder of
-// kiln-builder and kiln-runner; if empty, the session looks for them.
+// Tunes the only task of the source. kFailedPrecondition if no candidate ran; kInvalidArgument if there is not one
+// task. `workers`: the folder of kiln-builder and kiln-runner; if empty, the session looks for them.
 inline absl::StatusOr<Tuned> TuneAlone(const api::Source& source, const api::TuneSettings& settings,
                                        const std::string& workers = "") {
   std::string folder = (std::filesystem::temp_directory_path() / "kiln-bench-XXXXXX").string();
@@ -34,7 +34,7 @@ inline absl::StatusOr<Tuned> TuneAlone(const api::Source& source, const api::Tun
   return Tuned{session.tasks()[0].program, std::move(report->tasks[0])};
 }
 
-// C[m, n] = A[m, k] B[k, n], of f32.
+// Returns the text of C[m, n] = A[m, k] B[k, n], of f32.
 inline api::Source MatmulSource(int64_t m, int64_t n, int64_t k) {
   constexpr char kText[] = R"(
 func.func @matmul(%a: tensor<MxKxf32>, %b: tensor<KxNxf32>) -> tensor<MxNxf32> {

@@ -71,7 +71,7 @@ Loaded Kernel(const Function& f, int64_t lanes, const char* flags, bool polynomi
   return *std::move(loaded);
 }
 
-// Processor time of this thread in nanoseconds; other work on the machine does not count.
+// Returns the processor time of this thread in nanoseconds; other work on the machine does not count.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

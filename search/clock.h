@@ -1,6 +1,6 @@
 // The time, as an interface (design D15). Budgets and records read it; tests set it.
 //
-// The search uses the time for one decision only: whether a new round may begin.
+// The search uses the time only to decide whether another round, race or run of the whole may begin, and for reports.
 #pragma once
 
 #include <time.h>

@@ -52,7 +52,7 @@ struct ModuleCase {
 absl::StatusOr<ModuleCase> ParseModuleCase(absl::string_view text);
 
 // Registers a test for each file that ends in .txt. Call it before the tests run, once for each folder.
-// Always true.
+// Always returns true.
 bool RegisterModuleCases(const std::filesystem::path& folder);
 
 }  // namespace kiln

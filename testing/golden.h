@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// True if the program was started with --update-goldens.
+// Returns true if the program was started with --update-goldens.
 bool UpdatesGoldens();
 
 void ExpectGoldenFile(const std::filesystem::path& file, absl::string_view actual);

@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// A block of side * side threads computes a tile, a thread 4 by 2 elements of it. All threads copy slices of 4
-// along k to shared memory. The result is 8 * side by 6 * side.
+// Schedules a product of 8 * side by 6 * side elements, with 16 terms each. A block of side * side threads computes a
+// tile, a thread 4 by 2 elements of it. All threads copy slices of 4 along k to shared memory.
 inline Schedule SimtMatmul(const Program& program, int64_t side = 4) {
   Schedule s = Scheduled(program);
   const Block product = s.GetBlock("matmul");
@@ -59,8 +59,8 @@ struct SimtTile {
   bool transposes = false;  // the slices of the left operand
 };
 
-// Copies the part of the operands that a step needs, then multiplies in registers. `copies`: the blocks that copy the
-// operands already, if there are some.
+// Schedules the product in tiles: each step copies the part of the operands that it needs to shared memory, then multiplies
+// in registers. `copies`: the blocks that copy the operands already, if there are some.
 inline Schedule TiledProduct(Schedule s, Block product, const SimtTile& tile,
                              std::vector<Block> copies = {}) {
   const auto split = [&](Loop loop, const SimtTile::Side& side) {
@@ -131,11 +131,12 @@ struct SoftmaxRows {
     s.SetScope(exp, "register");
     s.ComputeAt(load, row);
   }
-  // True for the blocks that move a row from or to memory.
+  // Returns true for the blocks that move a row from or to memory.
   bool Moves(Block block) const { return block.number == load.number || block.number == div.number; }
 };
 
-// A block computes a row, a thread 8 adjacent elements, which it reduces in registers first.
+// Schedules a softmax as one kernel. A block of 8 threads computes a row. Each thread has an eighth of it, whose elements are
+// adjacent, and reduces them in registers first.
 inline Schedule SoftmaxOfRows(const Program& program) {
   Schedule s = Scheduled(program);
   const SoftmaxRows rows(s);
@@ -151,7 +152,7 @@ inline Schedule SoftmaxOfRows(const Program& program) {
   return s;
 }
 
-// T = A;  C[i] = T[i] + T[i + shift]: T in shared memory, a part for each block.
+// Returns the program T = A; C[i] = T[i] + T[i + shift], with T in shared memory, a part for each block.
 inline Program Shifted(int64_t elements, int64_t shift, int64_t threads) {
   Builder b("shifted");
   const Id A = b.Input("A", DType::kF32, {elements + shift}),
@@ -172,7 +173,8 @@ inline Program Shifted(int64_t elements, int64_t shift, int64_t threads) {
   return s.program();
 }
 
-// for k: { S = A[:, k], copied by as many threads as elements;  C += S, read by other threads }
+// Returns the program for k, pipelined: { S = A[:, k], copied by as many threads as elements; C += S from its end,
+// which other threads copied }
 inline Program Copied(int64_t elements, const PipelineOptions& options) {
   Builder b("copied");
   const Id A = b.Input("A", DType::kF32, {12, elements}), S = b.Temporary("S", DType::kF32, {12, elements}),

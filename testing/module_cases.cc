@@ -30,14 +30,14 @@ absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text
 
 absl::string_view LastPart(absl::string_view name) { return name.substr(name.rfind('/') + 1); }
 
-// True if `name` is the stored name of a site or choice, or its last part, in either spelling
+// Returns true if `name` is the stored name of a site or choice, or its last part, in either spelling
 // (lang/base/aliases.h).
 bool IsNamed(absl::string_view stored, absl::string_view name) {
   const std::string current = CurrentPath(stored);
   return stored == name || LastPart(stored) == name || current == name || LastPart(current) == name;
 }
 
-// The name of the alternative, such as "registers"; its number if the module names no alternatives.
+// Returns the name of the alternative, such as "registers", or its number if the module names no alternatives.
 std::string AlternativeOf(const StructuralChoice& choice) {
   return choice.alternative.empty() ? absl::StrCat(choice.picked) : choice.alternative;
 }
@@ -50,7 +50,8 @@ bool IsShown(const Sketch& sketch, const ShownSketches& shown) {
   });
 }
 
-// Prints the trace with the given decisions and the program that it gives.
+// Returns the trace with the given decisions and the program that it gives, as text. "error: ..." if a site is missing
+// or a step does not apply.
 std::string ScheduledText(Trace trace, const ShownSketches& shown, const Program& program,
                           const Target& target) {
   for (const auto& [site, decision] : shown.decisions) {

@@ -151,7 +151,7 @@ class Runner {
     RunArm(node, absl::c_all_of(first.loops, [&](Id loop) { return loops_[loop] == 0; }) ? 0 : 1);
   }
 
-  // Runs the loops of the intrinsic's description.
+  // Runs the loops of the intrinsic's description, unless a condition that the call asks fails for any instance.
   void RunOne(const plan::Call& call, const Node&) {
     if (HoldForAll(call.asks)) RunProgram(call.outer);
   }
@@ -250,8 +250,8 @@ class Runner {
     });
   }
 
-  // True if the instance stores its values and combines none before. Of the threads that a leaf across threads combines,
-  // the first to come does so.
+  // Returns true if the instance stores its values and combines none before. Of the threads that a leaf across threads
+  // combines, the first to come does so.
   bool StartsHere(const Instance& at) {
     if (at.leaf.starts != true || !at.leaf.across) return at.leaf.starts == true;
     std::vector<int64_t> meeting = loops_;
@@ -260,7 +260,7 @@ class Runner {
     return met_.insert({&at.leaf, std::move(meeting)}).second;
   }
 
-  // The thread that stores the instance: of those that a leaf across threads combines, the first on each axis.
+  // Returns the thread that stores the instance: of those that a leaf across threads combines, the first on each axis.
   PlanThread StoringThread(const Instance& at) const {
     PlanThread by = thread_;
     for (const Id loop : at.plan.reduction_loops)
@@ -351,7 +351,7 @@ class Runner {
   int64_t iterations_ = 0;                               // of parallel loops so far
   int64_t no_lane_ = 0, *lane_ = &no_lane_, lanes_ = 1;  // the value of the vectorized loop, and its lanes
   Id lane_loop_ = kNone;
-  // Of the instance that runs.
+  // The values of the instance that runs.
   std::unordered_map<Id, int64_t> computed_;  // marks of gathers
   std::unordered_map<Id, Scalar> exprs_;
   std::vector<Scalar> args_;  // of the monoid

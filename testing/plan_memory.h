@@ -63,7 +63,7 @@ class PlanMemory {
 
   const Program& p_;
   const IndexPlan& plan_;
-  // By the buffer that has the memory, then by owner.
+  // The elements, by the buffer that has the memory and then by owner.
   std::vector<std::map<int64_t, std::vector<Element>>> memories_;
   std::vector<Delayed> delayed_;
   bool streams_ = false;  // non-temporal stores wait for a fence

@@ -13,7 +13,8 @@ constexpr int64_t kMaxThreads = int64_t{1} << 20;                              /
 constexpr int64_t kThreadsOf[] = {1, 32, 128, kMaxThreads};                    // by Owner
 constexpr Owner kOwners[] = {Owner::kBlock, Owner::kWarpgroup, Owner::kWarp};  // by position in PlanSyncs
 
-// True if a sync is between the two moments: one of the smallest warp, warpgroup or block that has both threads.
+// Returns true if a sync is between the two moments: one of the smallest warp, warpgroup or block that has both
+// threads.
 bool IsBefore(const PlanThread& past, const PlanThread& now) {
   if (past.NumberOf(Owner::kThread) == now.NumberOf(Owner::kThread)) return true;
   for (size_t i = std::size(kOwners); i-- > 0;)

@@ -63,7 +63,8 @@ class PlanBlock {
   // The phases in order. Meet adds to them, so all are known when each thread has walked the code once. If there are
   // several threads, the first phase has no code: errors of syncs are found before the code runs.
   const std::set<PlanSyncs>& phases() const { return phases_; }
-  // The thread reaches a sync. Updates its number of syncs.
+  // Notes that the thread reaches a sync: updates its number of syncs, and adds the phase after the sync. Throws if the
+  // sync is of more than a block.
   void Meet(const plan::Sync& sync, PlanThread& thread);
   // Call this after each thread has walked the code. Throws if a sync was reached by some threads of its owner only.
   void EndPhase();

@@ -80,7 +80,7 @@ class Maker {
 
   void AddProduct() { AddDense(Width()); }
 
-  // A constant that the caller passes, or one with bytes.
+  // Adds a constant that the caller passes, or one with bytes.
   Id AddConstant(const std::vector<Extent>& shape) {
     std::string bytes;
     int64_t elements = 1;
@@ -89,7 +89,7 @@ class Maker {
     return b_.Constant(Name("w"), kF32, shape, std::move(bytes));
   }
 
-  // The value, or one whose elements are cut off where sums would not be exact.
+  // Returns the value or, if `factor` times its elements would not be exact in sums, a new one with elements cut off.
   Value Small(const Value& from, int64_t factor) {
     if (from.most * factor <= kExact) return from;
     const Id out = Temporary(from.width);
@@ -102,7 +102,7 @@ class Maker {
     return values_.back();
   }
 
-  // A product with a new constant, or with one that has the right shape; often with a rectifier.
+  // Adds a product with a new constant, or with one that has the right shape; often with a rectifier.
   void AddDense(int64_t width) {
     const int affine = Below(4);
     const Value any = Any();
@@ -171,7 +171,7 @@ class Maker {
     return out;
   }
 
-  // A rectified value, scaled and shifted by constants for each column.
+  // Adds a value, rectified, then scaled and shifted by constants for each column. Returns its buffer.
   Id AddScaled(const Value& from) {
     const Id out = Temporary(from.width);
     const Id scale = b_.Constant(Name("c"), kF32, {from.width}),
@@ -182,7 +182,7 @@ class Maker {
     return out;
   }
 
-  // An operation with a constant for each column.
+  // Adds a sum, difference or product with a constant for each column. Returns its buffer.
   Id AddAffine(Id of, int64_t columns) {
     const Id by = b_.Load(b_.Constant(Name("c"), kF32, {columns}), {j_}), value = b_.Load(of, {i_, j_});
     const Op op = std::vector<Op>{Op::kAdd, Op::kSub, Op::kMul}[Below(3)];
@@ -192,7 +192,7 @@ class Maker {
     return out;
   }
 
-  // Weights that are computed from a constant alone, in one step or two.
+  // Adds weights that are computed from a constant alone, in one step or two. Returns their buffer.
   Id AddTransposed(int64_t rows, int64_t columns) {
     const Id given = AddConstant({columns, rows});
     Id out = b_.Temporary(Name("wt"), kF32, {rows, columns});
@@ -204,7 +204,7 @@ class Maker {
     return twice;
   }
 
-  // The sum of two values of one width: a residual.
+  // Adds the sum of a value and another of its width, or itself: a residual.
   void AddSum() {
     const Value a = Small(Any(), 2);
     Id other = a.buffer;
@@ -221,7 +221,7 @@ class Maker {
     AddValue(out, most);
   }
 
-  // Two values side by side, each written by a block of its own, or both by one.
+  // Adds two values side by side, each written by a block of its own, or both by one.
   void AddConcatenation() {
     const Value a = Any(), c = Any();
     const Id out = Temporary(a.width + c.width);
@@ -238,7 +238,7 @@ class Maker {
                b_.Load(c.buffer, {i_, j_}));
   }
 
-  // Some columns, one after another or each second one, as they are or doubled.
+  // Adds some columns of a value, one after another or each second one, as they are or doubled.
   void AddSlice() {
     const Value from = Small(Any(), 2);
     const int64_t step = from.width > 2 && dice_.Flip(0.3) ? 2 : 1,
@@ -251,7 +251,7 @@ class Maker {
     AddValue(out, 2 * from.most);
   }
 
-  // Values one after the other in memory, and what reads them. Sometimes a second stack begins with the first.
+  // Adds values one after the other in memory, and what reads them. Sometimes a second stack begins with the first.
   void AddStack() {
     AddDense(dice_.Flip(0.3) ? 3 : 8);
     values_.back().is_read = true;
@@ -264,7 +264,7 @@ class Maker {
     AddStackOf(parts);
   }
 
-  // A new product of this value's width, or any value of this width.
+  // Returns a new product of this value's width, or any value of this width.
   Value PartOfStack(const Value& first) {
     if (dice_.Flip(0.6)) AddDense(first.width);
     std::vector<Value*> fitting;
@@ -281,7 +281,7 @@ class Maker {
     int rank = 3;
     int64_t columns = 0;
 
-    // Row `i` of value `n`; of the whole, if n is 0 and the rank is below 3.
+    // Returns the index of element `j` in row `i` of value `n`; in row `i` of the stack, if n is 0 and the rank is below 3.
     std::vector<IndexSum> At(int64_t n, const IndexSum& i, const IndexSum& j) const {
       if (rank == 3) return {IndexSum::Constant(n), i, j};
       const IndexSum row = i + IndexSum::Constant(n * kRows);
@@ -313,7 +313,7 @@ class Maker {
     AddValue(out, most);
   }
 
-  // A store of one value, as it is or rectified; sometimes with one iter for all of its elements.
+  // Adds a store of one value, as it is or rectified; sometimes with one iter for all of its elements.
   void Put(const Stack& stack, int64_t n, const Value& part) {
     const auto rectified = [&](Id element) {
       return dice_.Flip(0.2) ? b_.Make(Op::kMax, kF32, element, b_.Float(kF32, 0)) : element;
@@ -330,7 +330,7 @@ class Maker {
                rectified(b_.Load(part.buffer, {i_, j_})));
   }
 
-  // One store of all values, as of a file's concatenation along the first dimension.
+  // Adds one store of all values, as of a file's concatenation along the first dimension.
   void PutAtOnce(const Stack& stack, const std::vector<Value>& parts) {
     Id value = b_.Float(kF32, 0);
     for (int64_t n = std::ssize(parts); n-- > 0;) {
@@ -341,7 +341,7 @@ class Maker {
                {stack.buffer, {i_, j_}}, value);
   }
 
-  // Slices of a stack, which may overlap.
+  // Adds slices of a stack, which may overlap.
   void AddRowsOf(const Stack& stack, int64_t count, int64_t most) {
     const int slices = 1 + Below(3);
     for (int n = 0; n < slices; ++n) {
@@ -354,7 +354,7 @@ class Maker {
     }
   }
 
-  // A product of each row with the same weights, as in the steps of a recurrent network, forwards or backwards: each
+  // Adds a product of each row with the same weights, as in the steps of a recurrent network, forwards or backwards: each
   // step takes the greatest of its row and of what the step before left.
   void AddRows() {
     const Value any = Any();
@@ -377,7 +377,7 @@ class Maker {
     AddValue(out, from.most * factor);
   }
 
-  // Each row minus its greatest element.
+  // Adds a value: each row of another minus its greatest element.
   void AddNorm() {
     const Value from = Small(Any(), 2);
     const Id most = b_.Temporary(Name("m"), kF32, {kRows}), out = Temporary(from.width);
@@ -392,7 +392,7 @@ class Maker {
     return b_.Make(Op::kSelect, kF32, b_.Make(compare, DType::kI1, left, right), then, otherwise);
   }
 
-  // A value between 0 and 3, as exporters write it: with comparisons of numbers in either order, or with NaN.
+  // Clips a value to 0 and 3, as exporters write it: with comparisons in either order, which are true for NaN or not.
   void AddClip() {
     const Value from = Any();
     const Id value = b_.Load(from.buffer, {i_, j_}), zero = b_.Float(kF32, 0), three = b_.Float(kF32, 3);
@@ -407,7 +407,7 @@ class Maker {
     AddValue(out, 3);
   }
 
-  // A value plus 0 where its column is not negative, so everywhere. The mask has blocks of its own.
+  // Adds a value plus 0 where its column is not negative, so everywhere. The mask has blocks of its own.
   void AddMasked() {
     const Value from = Any();
     const Id column = b_.Temporary(Name("column"), DType::kI64, {from.width}), mask = Temporary(from.width),
@@ -422,8 +422,8 @@ class Maker {
     AddValue(out, from.most);
   }
 
-  // Each row minus its mean, whose squares are summed in f64, times the variance: all exact, since a row has 1, 2, 4 or
-  // 8 elements.
+  // Adds to each element its row's squared distances from the mean, summed in f64, times the width: all exact, since a row
+  // has 1, 2, 4 or 8 elements. For other widths: AddNorm.
   void AddVariance() {
     const Value from = Small(Any(), kExact / (2 * kMostGiven));
     const int64_t n = from.width;
@@ -453,7 +453,7 @@ class Maker {
     AddValue(out, 5 * kMostGiven * kMostGiven * n * n);
   }
 
-  // The first column is below 3 everywhere.
+  // Adds an assertion that the first column is below 3 everywhere.
   void AddAssertion(const Value& value) {
     const Id bad = b_.Temporary("bad", DType::kI32, {}), status = b_.Temporary("status_out", DType::kI32, {});
     const Id fails = b_.Make(Op::kSelect, DType::kI32,

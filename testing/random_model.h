@@ -11,10 +11,11 @@
 
 namespace kiln {
 
-// The same seed gives the same model. All numbers are whole and so small that sums are exact in any order.
+// Returns a random model; the same seed gives the same one. All numbers are whole and so small that sums are exact in
+// any order.
 Program RandomModel(uint64_t seed);
 
-// The bytes of each input and constant of the caller, in order.
+// Returns the bytes of each input and constant of the caller, in order.
 std::vector<std::string> RandomModelInputs(const Program& model, uint64_t seed);
 
 }  // namespace kiln

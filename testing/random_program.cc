@@ -89,7 +89,7 @@ class Maker {
     for (size_t d = 0; d < rank; ++d) index.push_back(Builder::Iter(static_cast<int>(d)));
     return index;
   }
-  // The initial value of a reduction, usually the identity.
+  // Returns the initial value of a reduction; kNone, in half of the cases, for the identity.
   Id Start(const std::vector<Extent>& shape, Id dest) {
     const int64_t start = dice_.Below(10);
     if (start < 5) return kNone;
@@ -172,7 +172,7 @@ class Maker {
     }
   }
 
-  // A chain of elementwise blocks; each reads the result of the one before.
+  // Adds a chain of elementwise blocks; each reads the result of the one before.
   void Chain(Id from, const std::vector<Extent>& shape) {
     for (int64_t blocks = 1 + dice_.Below(3); blocks > 0; --blocks) {
       Elementwise(from, shape);
@@ -331,7 +331,7 @@ class Maker {
     Finish(shape, IterSpecs(shape), b_.Gather(table, at));
   }
 
-  // The position of the largest or smallest value that `along` reads; the sum `at` is an element's position.
+  // Adds a reduction to the position of the largest or smallest value; returns its buffer. `at`: an element's position.
   Id PositionOfExtreme(Id from, const Along& along, const IndexSum& at) {
     const DType position = kinds_.types && dice_.Flip(0.3) ? DType::kI32 : DType::kI64;
     const Id value = Loaded(from, along.index), values = NewTensor(along.out),
@@ -344,7 +344,7 @@ class Maker {
     return where;
   }
 
-  // An arg-max over the last dimensions, at least two, whose position counts elements.
+  // Adds an arg-max over the last dimensions, at least two, whose position counts elements.
   void FlatArgMax(Id from, const std::vector<Extent>& shape) {
     const size_t kept = dice_.Below(static_cast<int64_t>(shape.size()) - 1);
     const std::vector<Extent> out(shape.begin(), shape.begin() + static_cast<int64_t>(kept));
@@ -357,7 +357,7 @@ class Maker {
     b_.MakeOutput(PositionOfExtreme(from, along, at));
   }
 
-  // An arg-max over one dimension. The position becomes an output, or the index of a gather.
+  // Adds an arg-max over one dimension. The position becomes an output, or the index of a gather.
   void ArgMax(Id from, const std::vector<Extent>& shape) {
     if (shape.size() > 1 && dice_.Flip(0.3)) return FlatArgMax(from, shape);
     const Along along = AlongOne(shape);
@@ -383,7 +383,7 @@ class Maker {
     Finish(shape, IterSpecs(shape), b_.Add(b_.Load(apart, index), Number(1)));
   }
 
-  // A transposed convolution: elements with zeros between them, under a window.
+  // Adds a transposed convolution: elements with zeros between them, under a window.
   void Transposed(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     const int64_t size = shape[d].Known(), at = dice_.Below(2), window = 1 + dice_.Below(4);
@@ -430,7 +430,7 @@ class Maker {
     b_.Compute("again", IterSpecs(shape), {first, index}, b_.Load(dice_.Flip(0.5) ? between : from, index));
   }
 
-  // Puts a nest into a loop that runs it twice.
+  // Puts one of the first nests into a loop that runs it twice.
   void Repeat(Program& p) {
     Id nest = p.nodes[kRoot].first;
     for (int64_t i = dice_.Below(4); i > 0 && p.nodes[nest].next != kNone; --i) nest = p.nodes[nest].next;

@@ -23,7 +23,7 @@ struct ProgramKinds {
 };
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});
 
-// Small random integers as bytes for each parameter that is not an output. The program is defined for them as
+// Returns small random integers as bytes for each parameter that is not an output. The program is defined for them as
 // far as TrialRanges knows (lang/reference/trial_data.h).
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice);
 

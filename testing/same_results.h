@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// The message of a schedule in which a step did not apply.
+// Expects that a step of the schedule did not apply (kFailedPrecondition). Returns the message.
 inline std::string Refusal(const Schedule& s) {
   EXPECT_EQ(s.status().code(), absl::StatusCode::kFailedPrecondition);
   return std::string(s.status().message());

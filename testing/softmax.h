@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// m = max of a row; e = exp(x - m); s = sum of e; y = e / s.
+// Returns the program m = max of a row; e = exp(x - m); s = sum of e; y = e / s.
 inline Program Softmax(int64_t rows, int64_t columns) {
   Builder b("softmax");
   const Id x = b.Input("x", DType::kF32, {rows, columns}), y = b.Output("y", DType::kF32, {rows, columns});

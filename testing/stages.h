@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// S = A; T = S, each row from its end; U = T likewise; C = U likewise.
+// Returns the program S = A; T = S, each row from its end; U = T likewise; C = U likewise.
 inline Program Stages(int64_t rows, int64_t columns) {
   Builder b("stages");
   const Id A = b.Input("A", DType::kF32, {rows, columns}), S = b.Temporary("S", DType::kF32, {rows, columns}),
@@ -28,7 +28,7 @@ inline Program Stages(int64_t rows, int64_t columns) {
   return b.Finish();
 }
 
-// A block of so many threads for each row.
+// Schedules the stages as one kernel: a block of so many threads for each row.
 inline Schedule InStages(const Program& stages, int64_t threads) {
   Schedule s = Scheduled(stages);
   const Loop row = s.GetLoops(s.GetBlock("get"))[0];

@@ -71,7 +71,7 @@ std::string Version() {
   return absl::StrCat("kiln ", versions.kiln, "\nLLVM ", versions.llvm, "\nXGBoost ", versions.xgboost);
 }
 
-// Returns the subcommand closest to `typed`, if only a few letters differ, else "".
+// Returns the subcommand closest to `typed`: at most two letters differ, and fewer than it has. "" if there is none.
 std::string Meant(absl::string_view typed) {
   std::string meant;
   size_t least = 3;
@@ -115,14 +115,15 @@ absl::Status WidenStack() {
                    " KiB, and Kiln needs 1024 KiB; type `ulimit -s 8192` in a new shell"));
 }
 
-// Reports a mistake in the command line.
+// Reports a mistake in the command line. Returns kExitUsage.
 int ReportUsage(const std::string& message, bool json) {
   if (json) Print(api::ErrorJson(message, "USAGE"));
   std::fprintf(stderr, "kiln: %s\n", message.c_str());
   return kExitUsage;
 }
 
-// Flushes standard output. Returns an error if it cannot be written, whatever the exit code was.
+// Flushes standard output. If it cannot be written, says so and returns kExitFailed in place of kExitOk. Returns any
+// other `code` as it is.
 int Written(int code) {
   std::cout.flush();
   errno = 0;
@@ -137,7 +138,8 @@ std::string ErrorDocument(const absl::Status& status) {
                         absl::IsCancelled(status) ? TypedCommand() : "");
 }
 
-// Prints the first error of any thread, and no other. Threads wait until it is printed.
+// Prints the first error of any thread, and no other. Threads wait until it is printed. Returns the exit code of the
+// status.
 int Report(const absl::Status& status, bool json) {
   static auto* const telling = new std::mutex;
   static bool told = false;
@@ -155,7 +157,7 @@ void ReportInterrupt(const absl::Status& interrupted, bool json) {
   if (json) PrintReserved(ErrorDocument(interrupted));
 }
 
-// KILN_PHASES=1 prints a line at each change of phase. KILN_PHASES=NAME also pauses at the beginning of the phase
+// Prints a line at each change of phase if KILN_PHASES=1. KILN_PHASES=NAME also pauses at the beginning of the phase
 // NAME, so that a test can interrupt a phase that takes less time than its signal.
 void SayPhases() {
   static constexpr std::chrono::milliseconds kPause(200);

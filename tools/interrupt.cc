@@ -53,8 +53,8 @@ void Catch(void (*handler)(int), int flags) {
   }
 }
 
-// True while an interrupted command has to finish something: stoppable work, or its last steps after it
-// printed the document.
+// Returns true while an interrupted command has to finish something: stoppable work, or its last steps after it printed
+// the document.
 bool HasToFinish() {
   const std::lock_guard lock(asking);
   return ask != nullptr || !ReserveJson();

@@ -23,7 +23,7 @@ namespace {
 
 constexpr size_t kArgumentsOfAModel = 8;
 
-// True if there are several tasks, or one that occurs several times, and at least one has a reduction.
+// Returns true if there are several tasks, or one that occurs several times, and at least one has a reduction.
 bool IsModel(const std::vector<Task>& tasks) {
   if (tasks.size() < 2 && (tasks.empty() || tasks[0].occurrences.size() < 2)) return false;
   for (const Task& task : tasks) {
@@ -44,7 +44,8 @@ std::vector<std::string> InputsOf(const Source& source) {
   return inputs;
 }
 
-// Notes that no argument of a model is a constant, which is seldom meant.
+// Adds a note if no argument of a model with at least kArgumentsOfAModel arguments is a constant, which is seldom
+// meant, and the user did not name the inputs.
 void NoteRoles(Input* input) {
   const size_t arguments = input->arguments.size();
   if (arguments < kArgumentsOfAModel || !input->inputs.empty() || !IsModel(input->tasks)) return;

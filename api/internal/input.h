@@ -49,8 +49,8 @@ struct Input {
 // Loads the input. If the file is a model (several tasks, or one that occurs several times, at least one of them with a
 // reduction), or `source.whole` is true, an operation that Kiln cannot express becomes a boundary: between the tasks
 // there is a foreign call, and the buffers between it and the tasks are temporaries. In any other file it is an error.
-// Large constants of a model become parameters (ImportOptions::large_constants). This function forks: call it before threads start.
-// `without`: the policies that are switched off. An unknown name is a Mistake.
+// Large constants of a model become parameters (ImportOptions::large_constants). This function forks: call it before
+// threads start. `without`: the policies that are switched off. An unknown name is a Mistake.
 absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without);
 
 }  // namespace kiln::api

@@ -20,9 +20,6 @@ std::vector<std::string> AddLibraries(const Program& task, const std::vector<std
                                       const std::string& runner, RunRequest* request,
                                       std::vector<std::pair<std::string, std::string>>* left_out);
 
-// Times a correct program that takes `seconds`, in turns with each installed library, for about a second.
-// Returns nothing if the task is not a matrix product, if no library is installed, or if a run takes more
-// than 0.1 s (`kiln bench` times those).
 struct LibraryQuestion {
   const Program* task = nullptr;
   const Program* scheduled = nullptr;
@@ -32,6 +29,9 @@ struct LibraryQuestion {
   Policies policies = {};
   std::string runner = {};  // path; empty: FindRunner finds it
 };
+// Times a correct program that takes `seconds`, in turns with each installed library, for about a second.
+// Returns an empty list if the task is not a matrix product, if no library is installed, or if a run takes more
+// than 0.1 s (`kiln bench` times those).
 absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion& question,
                                                           BuilderPool& builders);
 

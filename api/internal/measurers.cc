@@ -14,7 +14,7 @@
 namespace kiln::api {
 namespace {
 
-constexpr double kSecondsOfOriginal = 60;  // on the CPU, before elements are compared instead
+constexpr double kSecondsOfOriginal = 60;  // of the original on the CPU; beyond it, elements are compared
 constexpr double kSecondsForQuiet = 2;     // how long a race waits for quiet samples, per program
 
 template <typename M>

@@ -13,7 +13,7 @@ namespace kiln::api {
 std::vector<TaskInfo> TasksOf(const Input& input);
 std::vector<LeftOut> LeftOutOf(const Input& input);
 
-// The parameters of the whole file.
+// Returns the parameters of the whole file.
 std::vector<Parameter> ParametersOf(const Input& input);
 
 // Returns the parameters of the function that an export makes of the program. `arguments` holds the names in

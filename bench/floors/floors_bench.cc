@@ -51,7 +51,7 @@ double CpuSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// The extents are multiples of 8 from 128 to 512.
+// Returns the share of the FMA peak that a tuned matmul reaches. Its extents are drawn: multiples of 8 from 128 to 512.
 absl::StatusOr<double> ShareOfPeak(uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_int_distribution<int64_t> eighths(16, 64);
@@ -163,7 +163,7 @@ absl::StatusOr<double> RequestsASecond(uint64_t) {
   return kRequests / (MonotonicSeconds() - begin);
 }
 
-// Measures NAME or NAME=FLOOR and prints it.
+// Measures NAME or NAME=FLOOR, and prints and returns the value. kNotFound if there is no such measurement.
 absl::StatusOr<Json> Measure(const std::string& argument, uint64_t seed) {
   static const std::map<std::string, std::function<absl::StatusOr<double>(uint64_t seed)>> kMeasurements = {
       {"peak", ShareOfPeak},     {"by_hand", GainByHand},         {"training", SearchOverTraining},

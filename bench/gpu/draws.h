@@ -4,8 +4,8 @@
 //   DrawStudy study = StudyDraws(program, NamedTarget("h100").value(), {.draws = 300});
 //   study.valid                               of study.draws
 //
-// Run from the root of the sources for PaperProgram, which reads bench/operators. A space without a sketch
-// ends the process.
+// Run from the root of the sources for PaperProgram, which reads bench/operators. A space that does not parse, or
+// cannot be enumerated, ends the process; one without a sketch gives no draws.
 #pragma once
 
 #include <time.h>
@@ -38,8 +38,8 @@
 
 namespace kiln {
 
-// The operators of MetaSchedule's evaluation (C1D to SFM, and dense layers with GELU), the convolutions of
-// ResNet-18 as AutoTVM numbers them, and layer norms.
+// Returns the names of the operators of MetaSchedule's evaluation (C1D to SFM, and dense layers with GELU), the
+// convolutions of ResNet-18 as AutoTVM numbers them, and layer norms.
 inline std::vector<std::string> PaperShapes() {
   std::vector<std::string> names;
   for (const char* family :
@@ -75,7 +75,8 @@ struct DrawStudy {
   size_t sketches = 0, dropped = 0;
   std::set<std::string> programs;      // decisions of valid draws, with their sketch
   std::map<std::string, int> refused;  // by reason
-  // Of a draw: the replay; the replay, checks, features and the analytic model, which is a candidate of a search.
+  // The time of a draw: of its replay alone, and with checks, features and the analytic model, as for a candidate of a
+  // search.
   std::vector<double> replay_us, candidate_us;
   std::vector<double> build_s;
   std::string example;  // the trace and the program of the first refused draw whose reason contains `explain`
@@ -95,7 +96,7 @@ inline double MicrosecondsOfThread() {
   return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
 }
 
-// Why a program may not run; "" if it may.
+// Returns why a program may not run; "" if it may.
 inline std::string Refusal(const Program& program, const Target& target) {
   const Verdict verdict = Validate(program, target);
   if (!verdict.ok) return std::string(verdict.status().message());

@@ -36,7 +36,7 @@ namespace {
 constexpr const char* kStages[] = {"plan", "lower", "nvvm", "translate", "optimize", "emit", "ptxas"};
 constexpr size_t kNumStages = std::size(kStages);
 
-// The CPU time of the processes that have ended.
+// Returns the CPU milliseconds of the child processes that have ended.
 double MillisecondsOfChildren() {
   rusage used = {};
   getrusage(RUSAGE_CHILDREN, &used);
@@ -88,7 +88,7 @@ struct Drawn {
   Times least;
 };
 
-// The first draws of the space that the checks accept.
+// Returns the first draws of the space that the checks accept, from each sketch in turn.
 std::vector<Drawn> Draw(const Program& program, const Target& target, int draws, uint64_t seed) {
   const auto sketches = Enumerate(ParseSpace("cuda").value(), program, target);
   KILN_CHECK(sketches.ok(), sketches.status().ToString());

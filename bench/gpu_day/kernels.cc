@@ -103,7 +103,8 @@ class Day {
     Must(bundle->Close());
   }
 
-  // Compiles the kernels. Notes how many blocks of each an SM should hold.
+  // Compiles the kernels. Returns a run that compares so many elements of each output, and sets blocks_per_sm_ to how
+  // many blocks of each kernel an SM should hold.
   RunRequest Request(const KnownKernel& truth, int elements) {
     Must(truth.schedule.status());
     const Program& scheduled = truth.schedule.program();
@@ -170,7 +171,7 @@ class Day {
             .limits = {.seconds = kFaultSeconds, .bytes = kBytes}};
   }
 
-  // After a fault, a kernel must run as before.
+  // Adds a kernel with a fault, and one with known results that must run after it as before.
   void AddFault(const PtxKernel& fault) {
     RunRequest request = Request(fault);
     if (fault.name == "differs_each_time") {

@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// A kernel with pointers to x and y, 64 and more elements of f32. `name` is its name.
+// A kernel with pointers to x, 64 elements of f32, and y, `outputs` elements.
 struct PtxKernel {
   std::string name;
   std::string body;           // %rd1 is y, %rd2 is x

@@ -18,7 +18,7 @@ struct KnownKernel {
   Schedule schedule;
 };
 
-// A thread copies four adjacent elements.
+// Schedules a copy in which each thread copies four adjacent elements.
 inline Schedule CopyOfVectors(int64_t elements) {
   Builder b("copy");
   const Id X = b.Input("X", DType::kF32, {elements}), Y = b.Output("Y", DType::kF32, {elements});
@@ -42,7 +42,7 @@ inline Schedule KernelForEachBlock(const Program& program, const std::vector<con
   return s;
 }
 
-// Copies beyond the operands are filled with zeros, and the result is cropped.
+// Schedules a product padded to tiles: the copies of the operands have zeros beyond them, and the result is cropped.
 inline Schedule PaddedProduct(const Program& program, SimtTile tile) {
   Schedule s = Scheduled(program);
   const Block product = s.GetBlock("matmul");
@@ -54,7 +54,7 @@ inline Schedule PaddedProduct(const Program& program, SimtTile tile) {
   return s;
 }
 
-// Blocks sum parts of k; another kernel adds the parts.
+// Schedules a product whose thread blocks sum parts of k; another kernel adds the parts.
 inline Schedule ProductSplitOverBlocks(const Program& program) {
   Schedule s = Scheduled(program);
   const Block product = s.GetBlock("matmul");
@@ -67,7 +67,7 @@ inline Schedule ProductSplitOverBlocks(const Program& program) {
   return s;
 }
 
-// Threads of a block reduce a row, with and without accumulators of their own.
+// Schedules a softmax as four kernels, in which the threads of a block compute or reduce a row.
 inline Schedule RowsOverThreads(const Program& program, int64_t threads) {
   Schedule s = Scheduled(program);
   for (const char* block : {"max", "exp", "sum", "div"}) {

@@ -51,7 +51,7 @@ class CostModel {
   // some of its programs where this is highest.
   virtual absl::StatusOr<std::vector<double>> Disagreement(const FeatureBatch& programs) const;
 
-  // True if scores distinguish programs even before the first Update.
+  // Returns true if scores distinguish programs even before the first Update.
   virtual bool Informed() const { return false; }
 
   // Trains the model on `programs`, which are all known programs, old and new. Labels are relative to the

@@ -37,7 +37,8 @@ struct Forest {
   std::vector<int32_t> first = {0};  // trees() + 1 entries: tree t has the nodes [first[t], first[t+1])
 
   int trees() const { return static_cast<int>(first.size()) - 1; }
-  // Adds one tree, given by its nodes in breadth-first order. Ignores their `left` and computes it.
+  // Adds one tree, given by its nodes in breadth-first order. Ignores their `left` and computes it. kInvalidArgument
+  // for what ParseForest refuses too; the forest is then unchanged.
   absl::Status Add(absl::Span<const Node> tree, int dim);
   // Adds the trees' values at each row of `dim` features to the row's sum, tree by tree in single precision.
   // Invariant: rows.size() is dim times sums.size(), and dim is at least the one passed to Add.

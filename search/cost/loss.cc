@@ -64,7 +64,8 @@ SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> lab
   for (Pair& p : pairs_) p.weight *= total > 0 ? 2 * programs_ / total : 0;
 }
 
-// Subtracts the base from the targets, and then the mean of the rest of each task.
+// Subtracts the base from the targets and then, for each task, the weighted mean of what is left. Upper bounds do not
+// count in that mean.
 void SumLoss::TakeOff(absl::Span<const TrainingLabel> labels, absl::Span<const double> base) {
   std::map<int, std::pair<double, double>> tasks;  // sums of weighted differences and of weights
   for (size_t p = 0; p < targets_.size(); ++p) {

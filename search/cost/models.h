@@ -28,10 +28,10 @@ struct CostModelOptions {
 };
 
 std::vector<std::string> CostModelNames();  // the default first
-// How the model of that name scores programs, as docs/reference/cli.md says it; "" if there is none.
+// Returns how the model of that name scores programs, as docs/reference/cli.md says it; "" if there is none.
 absl::string_view CostModelDoc(absl::string_view name);
 
-// Returns kInvalidArgument if there is no such model, or if it does not fit these options.
+// Returns an untrained model of that name; kInvalidArgument if there is none, or if it does not fit these options.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
                                                          const CostModelOptions& options = {});
 

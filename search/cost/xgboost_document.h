@@ -13,7 +13,7 @@
 namespace kiln {
 
 std::string ToXgboost(const Forest& forest, int dim);
-// Returns kInternal if the document is not in the form that the library writes.
+// Returns the trees of a document; kInternal if it is not in the form that the library writes.
 absl::StatusOr<Forest> FromXgboost(absl::string_view document, int dim);
 
 }  // namespace kiln

@@ -63,8 +63,8 @@ uint64_t Fnv1a(absl::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   return hash;
 }
 
-// Returns how often a bootstrap member draws a program, if it draws as many programs as there are. The
-// number has a Poisson distribution with mean 1 and depends only on the member and the program.
+// Returns how often a bootstrap member draws a program, if it draws as many programs as there are. The number has a
+// Poisson distribution with mean 1, cut off at 8, and depends only on the member and the program.
 int TimesDrawn(int member, int program) {
   const uint64_t bits = MixBits(MixBits(static_cast<uint64_t>(member) + 1) + static_cast<uint64_t>(program));
   const double u = static_cast<double>(bits >> 11) * 0x1p-53;

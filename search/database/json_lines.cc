@@ -80,7 +80,7 @@ std::string AssumptionsOfTrace(absl::string_view text) {
   return trace.ok() ? AssumptionsOf(trace->steps) : "";
 }
 
-// Reads the fields of one JSON object. Keeps the first problem.
+// Reads the fields of one JSON object. Keeps the first problem; from then on, fields are empty or 0.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {
@@ -202,7 +202,7 @@ class Importer {
   }
 
   bool header_seen() const { return header_seen_; }
-  // The column at which the line stops being JSON; 0 if the whole line is JSON.
+  // Returns the column at which the line stops being JSON; 0 if the whole line is JSON.
   size_t column() const { return column_; }
   const StoreContents& contents() const { return contents_; }
 

@@ -23,11 +23,11 @@
 
 namespace kiln {
 
-// Returns the number of records.
+// Writes the store's rows to `out`. Returns the number of records; kUnavailable if they cannot be written whole.
 absl::StatusOr<int> ExportJson(Store& store, std::ostream& out);
 
 // Imports everything or nothing. A malformed line gives kInvalidArgument, "NAME:LINE:COLUMN: what is wrong",
-// where NAME is `name`, the name of the input.
+// where NAME is `name`, the name of the input. kUnavailable if it cannot be read to its end.
 absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name);
 
 }  // namespace kiln

@@ -44,7 +44,7 @@ struct RecordFlags {
   // "static": its time is an estimate of cycles divided by a clock, not a measurement (backends/measure/static_machine.h).
   bool is_static = false;
   bool emulated = false;   // its kernels ran in the emulator without a fault
-  Policies policies = {};  // "without=NAMES": those that were switched off
+  Policies policies = {};  // "without=NAMES": those that the user switched
   std::vector<std::string> unknown = {};
 
   Caches caches() const { return cold ? Caches::kCold : in_model ? Caches::kInModel : Caches::kWarm; }

@@ -143,7 +143,8 @@ absl::StatusOr<int> FindVersionAtOneInstant(sqlite::Connection& db) {
   return FindVersion(db);
 }
 
-// The caller holds the writer's lock, so the copy holds exactly what the migration starts from.
+// Copies the database to FILE.vN.bak, or to FILE.vN.bak.1 and so on if that exists. The caller holds the writer's lock,
+// so the copy holds exactly what the migration starts from.
 absl::Status Backup(const std::string& path, int version) {
   const std::string name = absl::StrCat(path, ".v", version, ".bak");
   const std::string unfinished = name + ".tmp";

@@ -43,14 +43,13 @@ namespace kiln {
 // Returns the latency of a record in seconds: the median of its samples, or infinity without samples.
 double Seconds(const RecordRow& record);
 
-// True if the record can be the best of its workload: it ran to the end, is not a lower bound, and has
-// samples.
+// Returns true if the record can be the best of its workload: it ran to the end, is not a lower bound, and has samples.
 bool CanBeBest(const RecordRow& record);
 
 // Checks that every implementation makes before it stores rows. kInvalidArgument names the field.
 absl::Status CheckHash(absl::string_view field, absl::string_view hash);
 absl::Status CheckRecord(const RecordRow& record);
-// True if an incoming record (with translated ids) is the stored one with the same run, task and trial. The
+// Returns true if an incoming record (with translated ids) is the stored one with the same run, task and trial. The
 // verdict (status, error, verified) may have changed since and is not compared.
 bool SameMeasurement(const RecordRow& a, const RecordRow& b);
 absl::Status DifferentMeasurement(const RecordRow& stored, absl::string_view run_uid);
@@ -69,7 +68,7 @@ class Store {
 
   // Stores the run as unfinished. Ignores its id and finished fields.
   virtual absl::StatusOr<RowId> BeginRun(const RunRow& run) = 0;
-  // Returns the newest unfinished run of this command.
+  // Returns the newest unfinished run of this command; nullopt if there is none.
   virtual absl::StatusOr<std::optional<RunRow>> FindUnfinishedRun(absl::string_view command) = 0;
   virtual absl::Status UpdateRunState(RowId run, absl::string_view state) = 0;
   virtual absl::Status FinishRun(RowId run) = 0;
@@ -93,9 +92,9 @@ class Store {
   virtual absl::StatusOr<std::vector<RecordRow>> Records(RowId workload, RowId target,
                                                          std::optional<RowId> run = std::nullopt) = 0;
   // Returns the record with the smallest Seconds among those that CanBeBest (and are verified, if asked);
-  // ties go to the smaller id. If a run has such records from a race, only these count. Returns only records
-  // that were timed with such caches. All other flags compete: a caller that must not mix them selects from
-  // Records.
+  // ties go to the smaller id; nullopt if there is none. If a run has such records from a race, only these count.
+  // Returns only records that were timed with such caches. All other flags compete: a caller that must not mix them
+  // selects from Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
                                                         bool verified_only = false,
                                                         Caches caches = Caches::kWarm) = 0;

@@ -65,7 +65,7 @@
 
 namespace kiln {
 
-// The number of columns of a row, and their names.
+// Return the number of columns of a row, and their names.
 int FeatureDim();
 const std::vector<std::string>& FeatureNames();
 

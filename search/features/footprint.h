@@ -24,7 +24,7 @@ struct Touch {
   int32_t count = 0;
   bool reads = false, writes = false;
   double element_bytes = 4;
-  uint64_t indexed = 0;  // loops that index the buffer, as bits
+  uint64_t indexed = 0;  // loops that index the buffer: LoopNestSummary::Bit of their depths
   int32_t first = 0;     // index of the values of its first level
 };
 
@@ -33,7 +33,8 @@ struct Footprint {
   int32_t first = 0;  // index of the values of its first level
 };
 
-// The innermost axis of a box that leaves gaps: `count` runs of bytes, `stride` bytes apart.
+// The innermost axis of a box that leaves gaps: `count` runs of `run` bytes each, `stride` bytes apart. Count 1: there
+// are no gaps.
 struct Rows {
   double run = 0, count = 1, stride = 0;
 };

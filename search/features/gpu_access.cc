@@ -12,18 +12,18 @@ namespace {
 
 constexpr int64_t kWordBytes = 4, kBanks = 32, kMaxWidth = 16;
 
-// The largest power of two that divides n.
+// Returns the largest power of two that divides n.
 int64_t LargestPowerOfTwo(int64_t n) { return n & -n; }
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// The value of a term if its loop is in iteration `at`.
+// Returns the value of a term if its loop is in iteration `at`.
 int64_t ValueAt(const NestTerm& term, int64_t at) {
   const int64_t digit = at / term.lower;
   return term.scale * (term.extent == 0 ? digit : digit % term.extent);
 }
 
-// The iteration of a loop on a thread axis in which thread number `t` is.
+// Returns the iteration in which thread number `t` runs a loop on a thread axis; 0 for any other loop.
 int64_t IterationOf(LoopKind kind, int64_t t, const Threads& threads) {
   switch (kind) {
     case LoopKind::kThreadX:
@@ -37,7 +37,7 @@ int64_t IterationOf(LoopKind kind, int64_t t, const Threads& threads) {
   }
 }
 
-// The vectorized loop around a block, as a depth; -1: none.
+// Returns the depth of the innermost vectorized loop around a block; -1 if there is none.
 int VectorizedDepth(const LoopNestSummary& nests, const NestBlock& block) {
   const auto path = nests.path(block);
   for (int d = block.depth; d-- > 0;)
@@ -45,7 +45,8 @@ int VectorizedDepth(const LoopNestSummary& nests, const NestBlock& block) {
   return -1;
 }
 
-// The loop of the straight line around a block along which the access moves by one element; -1: none.
+// Returns the depth of the innermost loop, in the straight line around a block, along which the access moves by one
+// element; -1 if there is none.
 int DepthOfNeighbours(const LoopNestSummary& nests, const NestBlock& block, const NestAccess& access) {
   const auto path = nests.path(block);
   for (int d = block.depth; d-- > 0;) {
@@ -58,8 +59,8 @@ int DepthOfNeighbours(const LoopNestSummary& nests, const NestBlock& block, cons
   return -1;
 }
 
-// The largest power of two up to 16 that divides all addresses of the access, if the loop at depth `but` is in its
-// first iteration.
+// Returns the largest power of two up to 16 that divides all addresses of the access, in bytes, while the loop at depth
+// `but` is in its first iteration.
 int64_t AlignmentOf(const LoopNestSummary& nests, const NestAccess& access, int64_t element, int but) {
   int64_t all = kMaxWidth;
   for (const NestAxis& axis : nests.axes(access)) {

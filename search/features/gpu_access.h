@@ -34,24 +34,22 @@ struct WarpRequest {
   int64_t pieces = 1;
 
   int Sectors() const;  // of 32 bytes that the lanes touch
-  // The cycles of a request to shared memory. Each of 32 banks gives one word of 4 bytes a cycle; lanes that
-  // read the same word share it. Requests of 8 and 16 bytes a lane are served by halves and quarters of the
-  // warp.
+  // Returns the cycles of a request to shared memory. Each of 32 banks gives one word of 4 bytes a cycle; lanes that
+  // read the same word share it. Requests of 8 and 16 bytes a lane are served by halves and quarters of the warp.
   int BankCycles() const;
 };
 
-// The request of the first warp, with all loops that are not on axes of threads in their first iteration.
-// `threads` are those of the kernel. A vectorized loop with neighbouring elements makes the lanes wider as
-// far as all addresses are aligned. So does an unrolled loop, since LLVM makes vectors of neighbours in a
-// straight line.
+// Returns the request of the first warp, with all loops that are not on axes of threads in their first iteration.
+// `threads` are those of the kernel. A vectorized loop with neighbouring elements makes the lanes wider as far as all
+// addresses are aligned. So does an unrolled loop, since LLVM makes vectors of neighbours in a straight line.
 WarpRequest RequestOf(const LoopNestSummary& nests, const NestBlock& block, const NestAccess& access,
                       const Threads& threads);
 
-// The iterations of a loop that are written out at a time: all if it is unrolled, else as many as its
-// annotation says.
+// Returns how many iterations of a loop are written out at a time: all of an unrolled loop, as many as its annotation
+// says of a serial one, and 1 of any other.
 int64_t UnrolledSteps(const LoopNestSummary& nests, const NestLoop& loop);
 
-// The bytes that an access touches while running[d] consecutive iterations of the loop at depth d around it
+// Returns the bytes that an access touches while running[d] consecutive iterations of the loop at depth d around it
 // run. Runs of elements count in whole sectors.
 double BytesOf(const LoopNestSummary& nests, const NestAccess& access, absl::Span<const double> running);
 

@@ -28,8 +28,8 @@ struct GpuCosts {
   int64_t reserved_shared_bytes = 1024;  // of each thread block
   double least_l1_bytes = 8 << 10;       // of the L1 cache, for a thread block
 
-  // Multiply-adds of f64 a cycle and SM: half the f32 ones on GPUs for data centers, which have 2048 threads
-  // on an SM, and few on others.
+  // Returns the multiply-adds of f64 a cycle and SM: half the f32 ones on GPUs for data centers, which have 2048
+  // threads on an SM, and few on others.
   static double FmaF64(const Gpu& gpu) { return gpu.fma_f32 / (gpu.threads_per_sm >= 2048 ? 2.0 : 64.0); }
 };
 

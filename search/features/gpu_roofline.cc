@@ -12,7 +12,8 @@ constexpr GpuCosts kCosts;
 
 int64_t RoundUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
-// Cycles of units that work at the same time: the busiest one, and a part of the others.
+// Returns the cycles of units that work at the same time: those of the busiest one, and the part 1 - overlap of the
+// others'.
 double Together(double overlap, std::initializer_list<double> units) {
   double most = 0, all = 0;
   for (const double unit : units) {
@@ -89,7 +90,7 @@ void GpuRoofline::AddUnits(const GpuKernel& kernel, KernelCycles& c) {
                beyond_l1 * from_memory * (kCosts.memory_latency - kCosts.l2_latency);
 }
 
-// Finds out how many thread blocks an SM holds, and whether the kernel spills.
+// Sets the registers, the shared memory, the thread blocks that an SM holds, and whether the kernel spills.
 void GpuRoofline::FindRoom(const GpuKernel& kernel, const CompiledKernel& compiled, KernelCycles& c) const {
   const double threads = static_cast<double>(kernel.threads.Count());
   const double most =

@@ -29,7 +29,7 @@ struct CompiledKernel {
   int64_t shared_bytes = 0;  // static and dynamic; 0: not known
 };
 
-// How many thread blocks an SM runs at a time; 0: none fits.
+// Returns how many thread blocks an SM runs at a time; 0 if none fits.
 int64_t ThreadBlocksOfSm(const Gpu& gpu, int64_t threads, int64_t registers, int64_t shared_bytes);
 
 // The cycles of a kernel, and what they come from.

@@ -12,7 +12,8 @@ bool IsAxis(const NestLoop& loop) { return IsBlockAxis(loop.kind) || IsThreadAxi
 
 }  // namespace
 
-// Lets the loops on axes of threads run, and the others from a depth on.
+// Sets running_ to all iterations of loops on axes of threads and, from depth `level` on, of loops on no axis. The
+// other loops, those on axes of thread blocks included, run one iteration.
 void GpuTraffic::RunInside(const LoopNestSummary& nests, const NestBlock& block, int level) {
   running_.assign(block.depth, 1);
   for (int d = 0; d < block.depth; ++d) {

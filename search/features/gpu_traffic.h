@@ -22,10 +22,11 @@ struct KernelTraffic {
 // Keeps its memory: one per thread.
 class GpuTraffic {
  public:
-  // Bytes of a thread block.
+  // Returns the bytes that a statement of one thread block moves from and to the L2 cache, with so much of the L1
+  // cache.
   double L2Bytes(const GpuWork& work, const GpuStatement& statement, double l1_bytes);
-  // Bytes of all thread blocks, of which `wave` run at a time. Kernels must be asked in program order, since
-  // a kernel may find results of earlier ones in the L2 cache.
+  // Returns the bytes of all thread blocks of a kernel, of which `wave` run at a time. Temporaries that take at most
+  // half of the L2 cache are read from there.
   KernelTraffic OfKernel(const GpuWork& work, const GpuKernel& kernel, double wave, double l2_bytes);
 
  private:

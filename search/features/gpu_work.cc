@@ -26,7 +26,7 @@ double Product(const LoopNestSummary& nests, const NestBlock& block, Counts coun
   return product;
 }
 
-// The warps of a kernel in which a block with these extents along the axes of threads runs.
+// Returns the number of warps of a kernel in which a block with these extents along the axes of threads runs.
 double WarpsOf(const Threads& threads, double x, double y, double z) {
   const double width = static_cast<double>(threads.x),
                all = std::ceil(static_cast<double>(threads.Count()) / double{kWarpLanes});
@@ -93,7 +93,7 @@ void GpuWork::FindThreads(const NestBlock& block, GpuKernel& kernel) {
   }
 }
 
-// The depth from which on the loops around a block are one straight line.
+// Returns the depth from which on the loops around a block are one straight line.
 int GpuWork::LineDepth(const NestBlock& block) const {
   const auto path = nests_->path(block);
   int line = block.depth - FindCallAround(nests_->program(), block.node).loops;
@@ -179,8 +179,9 @@ bool GpuWork::IsInMemory(Id buffer) const {
   return storage == Storage::kGlobal || storage == Storage::kStack;
 }
 
-// How often a thread repeats an access, with vectors and the iterations of the loop at depth `along` as one. A loop
-// counts if it, or a serial loop inside of it, decides on the element. Sets `in_line` to the repeats of one straight line.
+// Returns how often a thread repeats an access. The lanes of a vector, and the iterations of the loop at depth `along`,
+// count as one. The iterations of another loop count if it, or a serial loop inside it, decides which element is
+// accessed. Sets `in_line` to the repeats of one straight line.
 double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int line, int along,
                         double* in_line) const {
   const uint64_t indexed = nests_->Indexed(access);
@@ -203,7 +204,8 @@ double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int li
   return repeats;
 }
 
-// The copies of a buffer whose copying may be under way at the same time, without threads that wait.
+// Returns how many slots of a ring for this buffer may be filled at the same time while threads go on; 1 if no
+// asynchronous copy fills it.
 double GpuWork::CopiesBehind(Id buffer) const {
   for (const NestLoop& loop : nests_->loops()) {
     if (loop.kind != LoopKind::kPipelined) continue;
@@ -322,7 +324,7 @@ void GpuWork::FindBarriers(GpuKernel& kernel) {
   for (const auto& [loop, barriers] : parents) kernel.barriers += barriers;
 }
 
-// Adds up shared memory and guesses registers.
+// Sets the shared memory, the depth of rings, and a guess of the registers of a kernel.
 void GpuWork::FindMemory(GpuKernel& kernel) {
   const Program& p = nests_->program();
   absl::InlinedVector<Id, 8> seen;

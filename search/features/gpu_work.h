@@ -18,7 +18,7 @@
 
 namespace kiln {
 
-// An access as a thread block makes it. Nothing for buffers in registers.
+// An access as a thread block makes it. All are 0, but for `width`, if the buffer is in registers.
 struct GpuAccess {
   double requests = 0;  // of warps
   double sectors = 0;   // of 32 bytes, by all requests to memory outside of the SM
@@ -26,7 +26,7 @@ struct GpuAccess {
   double width = 0;     // bytes of a lane in a request
 };
 
-// Counts are those of a thread block, if nothing else is said.
+// The work of a statement. Counts are those of a thread block, if nothing else is said.
 struct GpuStatement {
   int32_t block = 0, kernel = 0;  // positions in LoopNestSummary::blocks() and kernels()
   double grid = 1;                // thread blocks that run it
@@ -71,9 +71,9 @@ class GpuWork {
   const std::vector<GpuKernel>& kernels() const { return kernels_; }
 
   const LoopNestSummary& nests() const { return *nests_; }
-  // By their positions in LoopNestSummary::accesses().
+  // Returns the accesses by their positions in LoopNestSummary::accesses().
   const std::vector<GpuAccess>& accesses() const { return accesses_; }
-  // True for memory outside of the SM: buffers in global memory and on the stack.
+  // Returns true for memory outside of the SM: buffers in global memory and on the stack.
   bool IsInMemory(Id buffer) const;
 
  private:

@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kNothing = -1;
 
-// True for operations that a mathematical library computes.
+// Returns true for operations that a mathematical library computes.
 bool IsSpecial(Op op) {
   switch (op) {
     case Op::kPow:

@@ -69,7 +69,7 @@ class Measurer {
   // count, which may be from different turns.
   virtual std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) = 0;
 
-  // True if Race checks more than Measure, so that a single finalist goes through it too.
+  // Returns true if Race checks more than Measure, so that a single finalist goes through it too.
   virtual bool RacesCheck() const { return false; }
 
   // Returns the time spent, or zeros if the measurer does not track it. The caller then counts all time as

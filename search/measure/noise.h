@@ -18,7 +18,8 @@ struct Quiet {
 };
 Quiet QuietOf(absl::Span<const double> raw_samples, const RecordFlags& flags);
 
-// True if the race of a program (in seconds) disagrees with the search.
+// Returns true if the seconds of a program in the race and in the search differ by more than kRaceDiffers; false if one
+// of them is unknown.
 bool RaceDiffers(double race, double search);
 
 }  // namespace kiln

@@ -20,7 +20,7 @@ constexpr size_t kBest = 8;      // programs of a task that are changed
 constexpr int kBatch = 64;       // changes at a time
 constexpr double kOther = 0.05;  // probability that a change is of the sketch
 
-// Validates a program. Its only feature is the negative logarithm of its estimated cycles.
+// Returns a prefilter that validates a program. Its only feature is the negative logarithm of the estimated cycles.
 Prefilter MakeEstimate(const Target& target) {
   struct Workspace {
     explicit Workspace(const Target& t) : target(t), estimate(t) {}
@@ -50,7 +50,8 @@ class TaskDefault {
     space_.target = target;
   }
 
-  // Enumerates the sketches, and draws.
+  // Enumerates the sketches, and draws. If there is no program, the status is OK and why_ has the reason;
+  // kInvalidArgument and kCancelled are returned.
   absl::Status Begin(const SpaceFunction& space) {
     EnumerateOptions enumerating = options_.sketches;
     enumerating.stop = options_.stop;
@@ -72,7 +73,7 @@ class TaskDefault {
     return absl::OkStatus();
   }
 
-  // Changes the best programs, each in turn.
+  // Proposes kBatch changes of the best programs, each in turn, and keeps those that are estimated faster.
   void Change() {
     std::vector<std::shared_ptr<const Point>> changed(kBatch);
     pool_.For(kBatch, [&](int i, int thread) {

@@ -30,7 +30,7 @@ class MeasuredHistory {
   void Add(const Measured& measured, const FeatureSet& features);
 
   bool empty() const { return all_.empty(); }
-  // Structural hashes of the programs measured for a task.
+  // Returns the structural hashes of the programs measured for a task.
   absl::flat_hash_set<std::string>& hashes(int task) { return hashes_[task]; }
   // Returns the best time of a task among programs that can be best, or infinity.
   double best_seconds(int task) const { return best_seconds_[task]; }

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// The prefilter keeps its memory: use one per thread. If `feature_time` is given, the prefilter adds to it
+// Returns a prefilter. It keeps its memory: use one per thread. If `feature_time` is given, the prefilter adds to it
 // the nanoseconds that features took. *feature_time must outlive the prefilter.
 Prefilter MakePrefilter(const Target& target, FeatureKind features = FeatureKind::kAnsor,
                         std::atomic<int64_t>* feature_time = nullptr);

@@ -72,8 +72,9 @@ std::vector<MeasureResult> Tuner::RaceUntilQuiet(const std::vector<MeasureReques
   return best;
 }
 
-// Returns the fastest measured programs of a task in the model's order. The model's estimate uses all
-// measurements, so it corrects for a program's own lucky samples.
+// Returns the fastest measured programs of a task in the model's order, or `fastest` itself if the model is not
+// trained. Trains the model on new measurements first. Its estimate uses all measurements, so it corrects for a
+// program's own lucky samples.
 absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
                                                             const std::vector<const Measured*>& fastest) {
   if (const absl::Status status = Learn(); !status.ok()) return status;
@@ -96,8 +97,9 @@ absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
   return ordered;
 }
 
-// Races the fastest programs of a task, as many that the model ranks best among the fast ones, and the best
-// of earlier runs.
+// Races the fastest programs of a task, as many that the model ranks best among the fast ones, and the best of earlier
+// runs. Stores a verdict on those that a proof refutes, which do not race, and on those that fail. Returns no trials if
+// fewer than two may race, unless races check (RacesCheck). kCancelled if interrupted.
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   Task& t = tasks_[task];
   std::vector<Trial> trials;
@@ -157,7 +159,8 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   return trials;
 }
 
-// If races check more than measurements, the next programs race while all of a race fail.
+// Races programs of a task. If all of a race fail and races check more than measurements (RacesCheck), the next
+// programs race. Returns the trials of all races.
 absl::StatusOr<std::vector<Trial>> Tuner::RaceUntilOneRuns(int task) {
   std::vector<Trial> all;
   for (;;) {

@@ -17,7 +17,8 @@ struct GlobalModel {
   int left_out = 0;  // records that do not parse or replay
 };
 
-// Trains a model on all records that were measured, not static ones (RecordFlags::is_static). Returns kFailedPrecondition if there is none to learn from.
+// Trains a model on all records that were measured, not static ones (RecordFlags::is_static). Returns
+// kFailedPrecondition if there is none to learn from.
 absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, FeatureKind features);
 
 }  // namespace kiln

@@ -101,7 +101,8 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   return RestoreStrategies(resumed, state);
 }
 
-// Adds one record to the history of the run. A record from a race does not count as a trial.
+// Adds a record to the history and, if it is of this run, to the trials of its task. A record from a race only advances
+// the number of the next trial. A record of another space counts as a trial but is left out of the history.
 void Tuner::Remember(const RecordRow& record, bool of_this_run) {
   Task& task = tasks_[record.task];
   if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);

@@ -67,7 +67,7 @@ Json CostsJson(const CostTable& costs) {
   return json;
 }
 
-// Options that newer versions added appear only if set, so that the keys of older runs do not change.
+// Returns all options. Those that newer versions added appear only if set, so that keys of older runs do not change.
 Json AllOptionsJson(const TuneOptions& options) {
   Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;

@@ -15,7 +15,8 @@ std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const s
 
 // Returns the target as JSON.
 std::string TargetText(const Target& target);
-// Parses the text of TargetText. Returns kDataLoss if it is not JSON.
+// Parses the text of TargetText, and takes the fingerprint of the row. Returns kDataLoss if the text is not JSON, or
+// names a policy that is not known.
 absl::StatusOr<Target> TargetOf(const TargetRow& row);
 // Returns the options as JSON, with the argument names of tasks that have them.
 std::string OptionsText(const TuneOptions& options, const std::vector<TuneTask>& tasks);

@@ -16,7 +16,7 @@ namespace kiln {
 struct TaskRunState {
   int round = 0;  // number of the next round
   bool exhausted = false;
-  int64_t known_records = 0;  // records with greater ids belong to this run
+  int64_t known_records = 0;  // the newest record when the run began: newer ones of other runs do not count
   StrategyState strategy;
   double in_place = 0, slower = 1;  // of the last run of the whole (Tuner::RunWhole)
 };

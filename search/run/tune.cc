@@ -295,7 +295,8 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   return batch;
 }
 
-// Returns the sketches of a task, least measured first. The order of equal ones rotates from round to round.
+// Returns the sketches of a task, least measured first, once the model is trained. The order of equal ones, and of all
+// before, rotates from round to round.
 std::vector<int> Tuner::LeastMeasured(int task) const {
   const int n = static_cast<int>(tasks_[task].space->sketches.size());
   std::vector<int> order(n);

@@ -136,7 +136,7 @@ struct TuneOptions {
   FinalsOptions finals = {};
   int threads = 1;
   bool cold = false;  // the measurer times with cold caches; only records of cold runs then count as known
-  bool in_model = false;  // so for constants out of the caches (Caches::kInModel)
+  bool in_model = false;  // so for times as within a model (Caches::kInModel)
   // The caller finishes the run (Store::FinishRun), after what it does with the results. Until then the same command
   // goes on with this run.
   bool leaves_open = false;

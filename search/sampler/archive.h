@@ -18,7 +18,8 @@ class Archive {
   // Adds a candidate. Returns false if it was added before.
   bool Add(const Point& point, double energy);
 
-  // Returns the candidates, lowest energy first. Each has the model's doubt about it in units of `spread`.
+  // Removes and returns the candidates, lowest energy first. Each gets the model's doubt about it, in units of
+  // `spread`.
   absl::StatusOr<std::vector<Candidate>> Take(const CostModel& model, double spread);
 
  private:

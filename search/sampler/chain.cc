@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// Returns given decisions in the order of the sites.
+// Returns given decisions in the order of the sites, and empty ones if there are too few.
 class GivenDecisions final : public Chooser {
  public:
   explicit GivenDecisions(absl::Span<const Decision> decisions) : decisions_(decisions) {}

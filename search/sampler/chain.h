@@ -86,7 +86,7 @@ Move Propose(const SearchSpace& space, const Prefilter& prefilter, const Point& 
 
 double LogAlpha(const Move& move, double energy_from, double energy_to, double temperature);
 
-// Decides whether the chain moves to move.to.
+// Decides whether the chain moves to move.to; never if it is null.
 bool Accept(const Move& move, double energy_from, double energy_to, double temperature, Dice& dice);
 
 }  // namespace kiln

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kColdest = 1e-5;
 
-// Chains that persist from round to round. In each round the temperature falls from 1 to 0.
+// Runs chains that persist from round to round. In each round the temperature falls from 1 to 0.
 class SimulatedAnnealing final : public Strategy {
  public:
   explicit SimulatedAnnealing(const StrategyContext& context)

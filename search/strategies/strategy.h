@@ -5,9 +5,9 @@
 // strategies.h.
 //
 // In a round, the tuner asks for proposals, selects a batch of them (batch.h), measures it, and stores the
-// records together with Save(). A strategy's proposals depend only on its context, on the state from Save()
-// and on Known. Randomness is keyed by (seed, task, round, ...). So a killed run continues exactly, and the
-// number of threads does not matter.
+// records together with Save(). A strategy's proposals depend only on its context, on the state from Save() and on the
+// ProposalContext. Randomness is keyed by (seed, task, round, ...). So a killed run continues exactly, and the number
+// of threads does not matter.
 //
 // Threads: one call at a time. A strategy may use the pool inside a call.
 #pragma once
@@ -75,10 +75,10 @@ class Strategy {
  public:
   virtual ~Strategy() = default;
 
-  // Called before the first round. Returns kFailedPrecondition if no program may be measured, and
+  // Starts a search, before the first round. Returns kFailedPrecondition if no program may be measured, and
   // kInvalidArgument if the strategy cannot search this space.
   virtual absl::Status Start() = 0;
-  // Called instead of Start when a run continues.
+  // Continues a search from a saved state, instead of Start.
   virtual absl::Status Restore(const StrategyState& state) = 0;
   virtual StrategyState Save() const = 0;
 
@@ -88,7 +88,7 @@ class Strategy {
   // Returns candidates. The tuner takes them by energy; equal energies keep their order. Returns kCancelled
   // if *known.stop was set; the strategy must then not be used any more.
   virtual absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) = 0;
-  // Whether to call Propose again if all proposals are known already. If not, the task is exhausted.
+  // Returns whether to call Propose again if all proposals are known already. If not, the task is exhausted.
   virtual bool HasMore() const { return false; }
 
   virtual bool UsesModel() const { return true; }

@@ -10,7 +10,7 @@
 
 namespace kiln {
 
-// The bytes of an ELF file in memory; none if it is no ELF file.
+// Returns the bytes of the ELF file at this place in memory; none if it is no ELF file.
 inline std::string ImageAt(const char* code) {
   if (std::memcmp(code, ELFMAG, SELFMAG) != 0) return "";
   Elf64_Ehdr head;
@@ -25,7 +25,7 @@ inline std::string ImageAt(const char* code) {
   return {code, end};
 }
 
-// FNV-1a of the bytes, in 16 hexadecimal digits.
+// Returns FNV-1a of the bytes, as 16 hexadecimal digits.
 inline std::string HashOfImage(const std::string& image) {
   uint64_t hash = 0xcbf29ce484222325;
   for (const char byte : image) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3;

@@ -55,7 +55,7 @@ inline mlir::Value Number(mlir::OpBuilder& b, mlir::Location loc, int64_t value)
   return mlir::arith::ConstantIndexOp::create(b, loc, value);
 }
 
-// Moves the lower or upper bound of a random loop by one step, up or down.
+// Moves the lower or upper bound of a random loop by one step, up or down. False if there is no loop.
 inline bool MoveBound(mlir::ModuleOp module, Engine& engine, bool lower, bool up) {
   const auto loops = All<mlir::scf::ForOp>(module);
   if (loops.empty()) return false;
@@ -132,7 +132,8 @@ inline constexpr Defect kDefects[] = {
     {"a store before a parameter", [](mlir::ModuleOp m, Engine& e) { return StoreBeside(m, e, false); }},
 };
 
-// Repeats the first 5% of the outermost loop's iterations.
+// Repeats the first 5% of the first outermost loop's iterations. Returns false if there is none, or their number is no
+// multiple of 20.
 inline bool RepeatRows(mlir::ModuleOp module) {
   const auto loops = All<mlir::scf::ForOp>(module);
   for (mlir::scf::ForOp loop : loops) {

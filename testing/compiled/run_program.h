@@ -27,7 +27,7 @@ inline Program Parsed(const std::string& text) {
   return *std::move(p);
 }
 
-// The MLIR module of a program as text, for 16 vector registers of 32 bytes.
+// Returns the MLIR module of a program as text, for 16 vector registers of 32 bytes.
 inline std::string ModuleText(const Program& program) {
   const auto module = Lower(program, Context());
   EXPECT_TRUE(module.ok()) << module.status();
@@ -88,7 +88,7 @@ class Array {
   T* data_;
 };
 
-// An array of small random integers, for which float sums are exact in any order.
+// Returns an array of small random integers, for which float sums are exact in any order.
 template <typename T>
 Array<T> Random(size_t count, int seed, int least = -4, int most = 4) {
   std::mt19937 engine(seed);
@@ -105,8 +105,8 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
 }
 
-// Calls the prepare function, if the program has one, with its constants alone, then the kernel. Parallel
-// loops use `threads` threads.
+// Calls the prepare function, if the program has one, with its constants alone, then the kernel. Parallel loops use
+// `threads` threads. Returns the first status that is not 0, or 0.
 inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
                            const std::vector<size_t>& prepared, int threads = 2) {
   if (auto* set = loaded.Get<void(int)>(ThreadsSymbol(p.name))) set(threads);
@@ -124,7 +124,8 @@ inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<v
   return CallKernel(loaded, p.name, arguments);
 }
 
-// Compiles and runs a program. Outputs start as bytes of 0xA5, as in the interpreter. Returns the status.
+// Compiles and runs a program. Appends the outputs, which start as bytes of 0xA5, as in the interpreter. Returns the
+// status; -1, and fails the test, if the program cannot be compiled.
 inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inputs,
                            std::vector<std::string>* outputs, int threads = 2) {
   std::vector<size_t> prepared;

@@ -18,7 +18,9 @@ namespace kiln {
 
 class SharedTurn {
  public:
-  // `seen` is the agent's clock: by agent, what of it has happened before.
+  // Notes that an agent uses the place for the buffer. Returns false if the buffer had lost the place to another one,
+  // or if a use for an earlier buffer may come after this. `seen` is the agent's clock: by agent, what of it has
+  // happened before.
   bool Take(Id buffer, int64_t agent, const VectorClock& seen) {
     used_.resize(seen.size());
     now_.resize(seen.size());

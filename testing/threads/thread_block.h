@@ -20,20 +20,20 @@ inline void Join(VectorClock& clock, const VectorClock& other) {
 
 using BlockIndex = std::array<int64_t, 3>;  // on block-x, block-y and block-z
 
-// A thread block. Its agents: threads, asynchronous copies of each, the producer.
+// A thread block. Its agents, by number: the threads, then the asynchronous copies of each, then the producer.
 struct ThreadBlock {
   explicit ThreadBlock(int64_t threads)
       : clocks(2 * threads + 1, VectorClock(2 * threads + 1, 0)), groups(threads) {
     for (size_t a = 0; a < clocks.size(); ++a) clocks[a][a] = 1;
   }
 
-  // The thread waits until at most so many of its groups of copies are under way.
+  // Lets the thread wait until at most so many of its groups of copies are under way.
   void WaitForCopies(int64_t thread, int64_t under_way) {
     const int64_t done = static_cast<int64_t>(groups[thread].size()) - under_way;
     if (done > 0) Join(clocks[thread], groups[thread][done - 1]);
   }
 
-  // These threads wait for each other.
+  // Lets these threads wait for each other.
   void Meet(const std::vector<int64_t>& threads) {
     VectorClock all = clocks[threads[0]];
     for (const int64_t thread : threads) Join(all, clocks[thread]);

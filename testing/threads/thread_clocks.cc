@@ -45,7 +45,7 @@ class Walk {
     for (const SharedPlace& place : plan.places) places_[place.buffer] = place.place;
   }
 
-  // Whether the places of some buffer are not its elements, so that a compact walk differs from another one.
+  // Returns whether the places of some buffer are not its elements, so that a compact walk differs from another one.
   bool Differs() {
     for (Id buffer = 0; buffer < static_cast<Id>(p_.buffers.size()); ++buffer)
       if (!Writers(p_, buffer).empty() &&
@@ -236,7 +236,7 @@ class Walk {
     return storage == Storage::kWarp ? 32 : storage == Storage::kWarpgroup ? 128 : 1;
   }
 
-  // The agents that run an instance of the block: a thread, the lanes of a fragment's owner, a copy, or the
+  // Sets agents_ to those that run an instance of the block: a thread, the lanes of a fragment's owner, a copy, or the
   // producer. One thread combines what threads reduced.
   void FindAgents(Id block, bool combines) {
     agents_.clear();
@@ -263,7 +263,7 @@ class Walk {
   }
 
   // --- accesses
-  // True if iterations of a loop may use the same memory: no axis that shares the buffer is around it.
+  // Returns true if iterations of a loop may use the same memory: no axis that shares the buffer is around it.
   bool IsReused(Id buffer, Source source) const {
     if (source.kind != Source::Kind::kLoop) return false;
     for (Id at = source.id; at != kRoot; at = p_.nodes[at].parent)
@@ -347,7 +347,7 @@ class Walk {
     }
   }
 
-  // A read must come after one of the stores of the value.
+  // Notes a read. It is a race unless it comes after one of the stores of the value.
   void Read(Cell& cell, const Event& event, Id buffer, int64_t element) {
     if (!cell.writes.empty() &&
         absl::c_none_of(cell.writes, [&](const Event& write) { return IsOrdered(write, event); }))
@@ -355,7 +355,7 @@ class Walk {
     Keep(cell.reads, event);
   }
 
-  // A write must come after all accesses before, unless it stores the value again that is there.
+  // Notes a write. It is a race unless it comes after all accesses before, or stores the value again that is there.
   void Write(Cell& cell, const Event& event, Id buffer, int64_t element) {
     if (!cell.writes.empty() && IsRepeated(cell.writes[0], event)) return Keep(cell.writes, event);
     for (const auto* events : {&cell.writes, &cell.reads}) {
@@ -427,7 +427,7 @@ class Walk {
     }
   }
 
-  // Each thread commits the copies that it began in this step as a group.
+  // Commits, for each thread, the copies that it began in this step as a group.
   void Commit() {
     ThreadBlock& block = Current();
     for (int64_t thread = 0; thread < threads_.Count(); ++thread) {

@@ -25,7 +25,7 @@ Source Text(const char* text) { return {.path = "", .text = text, .name = "", .f
 
 class SessionTest : public testing::Test {
  protected:
-  // A session with this text loaded.
+  // Returns a session with this text loaded.
   Session With(const char* text) const {
     Session session({.database = folder_ / "kiln.db"});
     EXPECT_TRUE(session.Load(Text(text)).ok());

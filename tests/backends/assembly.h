@@ -32,8 +32,8 @@ inline int Matches(const std::string& text, const std::string& pattern) {
   return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-// The innermost loops of x86 assembly: the text between a label and a jump back to it, without another
-// backward jump.
+// Returns the innermost loops of x86 assembly: the text between a label and a jump back to it, without another backward
+// jump.
 inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
   const std::vector<std::string> lines = absl::StrSplit(assembly, '\n');
   const std::regex jump("\tj[a-z]+\t(\\.L[A-Za-z0-9_]+).*");
@@ -55,7 +55,7 @@ inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
 constexpr char kFma[] = "\tvfmadd", kStack[] = "\tv[^\n]*\\(%r(sp|bp)\\)",
                kStore[] = "\tvmov[^\n]*\t%[xyz]mm[0-9]+(, -?[0-9]*|, )\\(";
 
-// The innermost loops that contain fused multiply-adds.
+// Returns the innermost loops that contain fused multiply-adds.
 inline std::vector<std::string> LoopsOfSums(const std::string& assembly) {
   std::vector<std::string> loops;
   for (const std::string& loop : InnermostLoops(assembly))
@@ -63,7 +63,7 @@ inline std::vector<std::string> LoopsOfSums(const std::string& assembly) {
   return loops;
 }
 
-// The registers in which fused multiply-adds accumulate.
+// Returns the registers in which fused multiply-adds accumulate.
 inline std::set<std::string> Accumulators(const std::string& loop) {
   std::set<std::string> registers;
   const std::regex fma("\tvfmadd[^\n]*, (%[xyz]mm[0-9]+)");

@@ -9,7 +9,8 @@
 namespace kiln {
 namespace {
 
-// y = x + b + w.T[0] and so on: arg0 is an input, arg1 f32[2,3], arg2 f32[3] and arg3 i8[4] are constants.
+// Returns the program y = x + b + w.T[0] and so on, where arg0 is an input, and arg1 f32[2,3], arg2 f32[3] and arg3
+// i8[4] are constants.
 Program Model() {
   Builder b("model");
   const Id x = b.Input("arg0", DType::kF32, {3}), w = b.Constant("arg1", DType::kF32, {2, 3});
@@ -26,7 +27,7 @@ struct Entry {
   int bytes;
 };
 
-// The bytes of a file with these tensors.
+// Returns the bytes of a file with these tensors.
 std::string File(const std::vector<Entry>& entries) {
   std::string header = "{";
   int at = 0;
@@ -38,7 +39,7 @@ std::string File(const std::vector<Entry>& entries) {
   return Safetensors(header + "}", std::string(at, '\0'));
 }
 
-// The names of the constants' tensors, or the error.
+// Returns the names of the constants' tensors, or the error.
 std::string Bound(const std::vector<Entry>& entries,
                   const std::vector<std::string>& arguments = {"x", "fc.weight", "fc.bias", ""}) {
   const std::string bytes = File(entries);

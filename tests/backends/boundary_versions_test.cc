@@ -17,8 +17,8 @@ namespace {
 
 constexpr int64_t kSize = 7, kFilters = 32;
 
-// C[h, w, f] = sum of X[s*h + i - 1, s*w + j - 1] * W[i, j, f] over a window of 3x3, with zeros around X; in
-// unrolled tiles of rows x columns.
+// Returns a schedule of C[h, w, f] = sum of X[s*h + i - 1, s*w + j - 1] * W[i, j, f] over a window of 3x3, with zeros
+// around X; in unrolled tiles of rows x columns.
 Schedule Convolution(int64_t rows, int64_t columns, int64_t stride = 1) {
   Builder b("window");
   const int64_t out = (kSize - 1) / stride + 1;

@@ -25,7 +25,8 @@ struct BuiltModel {
   Loaded library;
 };
 
-// `schedule` gives a task another program of the same meaning.
+// Builds and loads the model, with the plan of its calls checked. `schedule` gives a task another program of the same
+// meaning.
 inline absl::StatusOr<BuiltModel> BuildModel(
     Program model, BuilderPool& builders,
     absl::FunctionRef<Program(const Program&)> schedule = [](const Program& task) { return task; }) {

@@ -1,4 +1,4 @@
-// A model's library beside the same tasks with every array in pages of its own.
+// Runs a model's library beside the same tasks with every array in pages of its own.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -27,7 +27,7 @@ Id Dense(Builder& b, Id from, const std::string& name) {
   return to;
 }
 
-// h1 = x * w1, h2 = h1 * w2, y = h2 * w3 + h1.
+// Returns the program h1 = x * w1, h2 = h1 * w2, y = h2 * w3 + h1.
 Program Residual() {
   Builder b("net");
   const Id h1 = Dense(b, b.Input("x", kF32, {8, 16}), "1");

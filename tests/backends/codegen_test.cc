@@ -176,7 +176,7 @@ TEST(Codegen, DescribesTheHost) {
   EXPECT_THAT(Host().fingerprint, HasSubstr(Host().cpu));
 }
 
-// MLIR text that converts all 65536 (or given) inputs from one type to another, with scalar and vector code.
+// Returns MLIR text that converts 65536 inputs from one type to another, with scalar and vector code.
 std::string Convert(const std::string& op, const std::string& from, const std::string& to) {
   return absl::StrFormat(R"(
     func.func @f(%%x: memref<65536x%2$s>, %%y: memref<65536x%3$s>, %%z: memref<65536x%3$s>) {

@@ -30,7 +30,7 @@ bool Fuses(const Program& p, bool contract) {
   return absl::StrContains(AssemblyOf(**module, p.name), "vfm");
 }
 
-// y[i] = f(x[i]), in vectors of eight.
+// Returns the program y[i] = f(x[i]), in vectors of eight.
 Program Map(absl::FunctionRef<Id(Builder&, Id)> f) {
   Builder b("map");
   const Id x = b.Input("x", DType::kF32, {64}), y = b.Output("y", DType::kF32, {64});

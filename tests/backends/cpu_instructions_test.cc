@@ -26,7 +26,7 @@
 namespace kiln {
 namespace {
 
-// The description as a call.
+// Returns a program that calls the instruction once, in place of the loops of its description.
 Program CallOf(const CpuInstruction& row) {
   Program p = ParseProgram(row.description()).value();
   BlockNode call;
@@ -39,7 +39,7 @@ Program CallOf(const CpuInstruction& row) {
   return p;
 }
 
-// Calls that add to sums, with B in memory as the instruction wants it.
+// Returns a program of calls that add to sums, with B in memory as the instruction wants it.
 Program CallsOf(const CpuInstruction& row) {
   Program p = Product(row);
   if (row.interleave < row.k) {
@@ -52,7 +52,8 @@ Program CallsOf(const CpuInstruction& row) {
   return Tensorized(p, "product", FamilyOf(row));
 }
 
-// Whole numbers, which all types represent exactly and whose sums are not rounded; all bytes.
+// Returns inputs of whole numbers, which all types represent exactly and whose sums are not rounded; for factors of i8,
+// of any bytes.
 std::vector<std::string> InputsOf(const Program& p, const CpuInstruction& row) {
   RandomDice dice(Engine({3}));
   std::vector<std::string> inputs = RandomInputs(p, dice);
@@ -63,7 +64,7 @@ std::vector<std::string> InputsOf(const Program& p, const CpuInstruction& row) {
   return inputs;
 }
 
-// The bytes of the inputs in memory, where B may have a layout.
+// Returns the bytes of the inputs in memory, where B may have a layout.
 std::vector<std::string> InMemory(std::vector<std::string> inputs, const Program& p,
                                   const CpuInstruction& row) {
   if (p.buffers[p.parameters[1]].layout.axes.count == 0) return inputs;
@@ -82,7 +83,7 @@ std::string Bytes(const std::string& bytes) {
                        [](std::string* out, char c) { absl::StrAppend(out, int{static_cast<uint8_t>(c)}); });
 }
 
-// C code whose main returns 0 if the program computes what is wanted.
+// Returns C code whose main returns 0 if the program computes what is wanted.
 std::string MainOf(const Program& p, const std::vector<std::string>& inputs, const std::string& wanted) {
   return absl::Substitute(R"(
 int $0(void*, void*, void*);
@@ -98,7 +99,7 @@ LowerOptions For(const MachineTarget& machine) {
           .features = machine.features};
 }
 
-// The machine has the first of the features that suffice.
+// Returns a machine that has the first of the features that suffice.
 MachineTarget MachineWith(const CpuInstruction& row) {
   const std::vector<std::string> alternatives = absl::StrSplit(row.feature, '|');
   const std::string features = absl::StrCat("+", absl::StrReplaceAll(alternatives[0], {{"+", ",+"}}));
@@ -130,7 +131,8 @@ void ExpectUnderQemu(const std::string& object, const std::string& c) {
   EXPECT_EQ(std::system(absl::StrCat(in, "qemu-aarch64 -cpu max ./main").c_str()), 0);
 }
 
-// Compiles the program for a machine that has the instruction.
+// Expects that the program, compiled for a machine that has the instruction, uses it and gives `wanted`: under QEMU, or
+// with C functions in its place on x86-64 with AVX2, else without a run.
 void ExpectInstruction(const CpuInstruction& row, const Program& p, const std::vector<std::string>& inputs,
                        const std::string& wanted) {
   const MachineTarget machine = MachineWith(row);

@@ -46,7 +46,7 @@ int main(void) {
 }
 )";
 
-// The results of the model as floats: those of one thread, then those of two.
+// Returns the results of the model as floats: those of one thread, then those of two.
 std::vector<float> Results(const TemporaryFolder& folder, const std::string& file, const std::string& target,
                            const std::string& compile, const std::string& run) {
   const std::string out = folder / target;

@@ -41,8 +41,7 @@ std::string Shell(const std::string& command) {
   return pclose(pipe) == 0 ? text : absl::StrCat(command, " fails: ", text);
 }
 
-// C code that reads all parameters from a file, calls f0 .. f7 on them, and appends the outputs of each to a
-// file.
+// Returns C code that reads all parameters from a file, calls f0 .. f7 on them, and appends the outputs of each to a file.
 std::string MainText(const Program& p, int functions) {
   std::string text = "#include <stdio.h>\n#include <string.h>\n", arguments, before, after;
   int64_t at = 0;

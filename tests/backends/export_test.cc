@@ -170,8 +170,8 @@ TEST(Export, PrepareIsAFunctionOfItsOwn) {
   EXPECT_EQ(output.status, 0) << output.text << Read(folder + "/packed.h");
 }
 
-// Computes Y[i, j] = 2 * X[i, 511 - j] with a temporary row that is private to each iteration of the parallel
-// loop.
+// Returns a program that computes Y[i, j] = 2 * X[i, 511 - j] with a temporary row that is private to each iteration of
+// the parallel loop.
 Program ParallelRows() {
   Builder b("rows");
   const Id X = b.Input("X", DType::kF32, {64, 512}), Y = b.Output("Y", DType::kF32, {64, 512}),

@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// y[j] = the extremum over i of x[i, j], in registers: i written out, `lanes` of j.
+// Returns the program y[j] = the extremum over i of x[i, j], in registers: i written out, `lanes` of j.
 Program Extremum(Monoid::Kind kind, DType type, int64_t rows, int64_t lanes) {
   Builder b("extremum");
   const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes});
@@ -60,7 +60,7 @@ TEST(Extrema, AreNanWhereAnyValueIs) {
   }
 }
 
-// The assembly for the maximum of nine vectors.
+// Returns the assembly for the maximum of nine vectors.
 std::string Assembly(const std::string& machine, int64_t lanes) {
   const Target target = NamedTarget(machine).value();
   const auto codegen = Codegen::Create(Named(target.triple, target.cpu, target.features).value()).value();

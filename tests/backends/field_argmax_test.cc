@@ -81,7 +81,7 @@ const std::vector<Form>& Forms() {
   return *forms;
 }
 
-// The maximum over the two last dimensions of 4x5x7; the index is `index` of its loops %j and %k.
+// Returns MLIR text of the maximum over the two last dimensions of 4x5x7; the index is `index` of its loops %j and %k.
 std::string Text(const std::string& body, const std::string& index, const std::string& start) {
   return absl::StrReplaceAll(R"(
 #all = affine_map<(i, j, k) -> (i, j, k)>

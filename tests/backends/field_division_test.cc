@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// MLIR text of an elementwise program whose `body` computes %y from %a and %b.
+// Returns MLIR text of an elementwise program whose `body` computes %y from %a and %b.
 std::string Text(const std::string& type, int size, const std::string& body) {
   constexpr absl::string_view kText = R"(
 #m = affine_map<(i) -> (i)>
@@ -65,7 +65,7 @@ TEST(FieldDivision, AProgramThatIsDefinedNowhereIsNamed) {
               HasSubstr("no trial data are known for which it is defined"));
 }
 
-// A program of one block over 64 elements: `body` makes %y of the elements %a0 to %a4 of five tensors.
+// Returns a program of one block over 64 elements: `body` makes %y of the elements %a0 to %a4 of five tensors.
 std::string OfFive(const std::string& type, const std::string& body) {
   constexpr absl::string_view kText = R"(
 #m = affine_map<(i) -> (i)>

@@ -30,7 +30,7 @@ class Drawing {
  public:
   explicit Drawing(int seed) : random_(seed), type_(Pick({"f32", "f32", "f64", "i8", "i32", "i64"})) {}
 
-  // MLIR text of a graph. Its results are the last value and an earlier one.
+  // Returns MLIR text of a graph. Its results are the last value and an earlier one.
   std::string Text(const Graph& graph) {
     std::string text = R"(#m = affine_map<(i) -> (i)>
 func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
@@ -79,7 +79,7 @@ func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
     return absl::StrCat("%v", step - 1 - static_cast<int>(random_() % reach));
   }
 
-  // MLIR text of a random operation on `a` and `b`; its last line defines `name`.
+  // Returns MLIR text of a random operation on `a` and `b`; its last line defines `name`.
   std::string Lines(const std::string& name, const std::string& a, const std::string& b) {
     const std::vector<std::string> lines = absl::StrSplit(Pick(IsReal() ? kFloats : kIntegers), '|');
     std::string text;

@@ -16,7 +16,7 @@ struct Reduction {
   bool squares = false;
 };
 
-// MLIR text of a reduction. ROWS, COLUMNS and TYPE are replaced by its extents and type.
+// Returns MLIR text of a reduction. ROWS, COLUMNS and TYPE are replaced by its extents and type.
 std::string Text(const Reduction& r) {
   constexpr absl::string_view filled = R"(
   %z = arith.constant START : TYPE

@@ -19,13 +19,13 @@ std::string KindName(absl::string_view bytes) {
   return kind ? kind->is : "unknown";
 }
 
-// The beginning of a zip archive, up to the name of the first entry.
+// Returns the beginning of a zip archive, up to the name of the first entry.
 std::string Zip(absl::string_view name) {
   return absl::StrCat("PK\x03\x04", std::string(22, '\0'), std::string(1, static_cast<char>(name.size())),
                       std::string(3, '\0'), name, "rest");
 }
 
-// A minimal ONNX file with the fields that every writer sets: ir_version = 8, producer_name = "torch", graph.
+// Returns a minimal ONNX file with the fields that every writer sets: ir_version = 8, producer_name = "torch", graph.
 std::string Onnx() { return std::string("\x08\x08\x12\x05torch\x3A\x03\x0A\x01\x78\x42\x02\x10\x11", 18); }
 
 std::string Safetensors() {

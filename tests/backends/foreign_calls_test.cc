@@ -1,4 +1,4 @@
-// Operations that Kiln cannot schedule, as foreign calls of a whole model: what the library computes.
+// Tests what the library of a whole model computes with operations that Kiln cannot schedule, as foreign calls.
 #include <gmock/gmock.h>
 #include <malloc.h>
 
@@ -13,7 +13,7 @@ using ::testing::Not;
 
 using Floats = std::vector<float>;
 
-// The first result of the text for these inputs.
+// Returns the first result of the text for these inputs.
 Floats Values(absl::string_view text, const std::vector<std::string>& inputs) {
   const auto whole = BuildWhole(text);
   if (!whole.ok()) {

@@ -61,7 +61,7 @@ std::vector<const Primitive*> MakersOfKernels() {
   return makers;
 }
 
-// True if several threads may run the same instance of a block, and store the same value: the clocks see a race.
+// Returns true if several threads may run the same instance of a block, and store the same value: the clocks see a race.
 bool MayRepeatStores(const Program& p) {
   return absl::c_any_of(Blocks(p), [&](Id block) {
     const bool shares = absl::c_any_of(
@@ -71,7 +71,8 @@ bool MayRepeatStores(const Program& p) {
   });
 }
 
-// Random steps on a random program. What they leave without axes is bound at the end.
+// Returns a random program after random steps, with what they leave without axes bound at the end. Returns nullopt if
+// no axis is bound, an owner is wrong, or the clocks would see stores that repeat.
 std::optional<Drawn> DrawSteps(Dice& dice) {
   static const std::vector<const Primitive*> makers = MakersOfKernels();
   State state;
@@ -124,7 +125,8 @@ void Classify(const plan::Planned& planned, const Drawn& drawn, SeedResult& ran)
   ran.of_class[8] = drawn.is_tile;
 }
 
-// Calls the entry points of the library, that of the prepare phase first. Returns the emulator's fault.
+// Calls the entry points of the library, that of the prepare phase first. Returns the emulator's fault; "" if there is
+// none.
 std::string Call(const Loaded& loaded, const plan::LoopPlan& plan, std::vector<Array<char>>& memory,
                  const EmulationOptions& mode) {
   using Entry = int32_t(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
@@ -142,7 +144,7 @@ std::string Call(const Loaded& loaded, const plan::LoopPlan& plan, std::vector<A
   return emulation.fault();
 }
 
-// Runs the library in all modes beside the interpreter. Returns what is wrong.
+// Runs the library in all modes, and compares its outputs with `wanted`. Returns what is wrong; "" if nothing is.
 std::string RunAll(const Drawn& drawn, const plan::LoopPlan& plan, const LaunchList& launches,
                    const std::string& library, absl::Span<const std::string> inputs,
                    absl::Span<const std::string> wanted) {

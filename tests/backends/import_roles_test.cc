@@ -24,7 +24,7 @@ func.func @layer(%x: tensor<4xf32>, %w.1: tensor<4xf32>, %arg5: tensor<4xf32>, %
   return %c : tensor<4xf32>
 })";
 
-// The roles of the arguments, or the error.
+// Returns the roles of the arguments, or the error.
 std::string Roles(const std::vector<std::string>& inputs, const std::string& text = kLayer) {
   ImportOptions options;
   options.inputs = inputs;

@@ -46,7 +46,8 @@ Program Import(absl::string_view text, const ImportOptions& options = {}) {
   return imported.ok() ? imported->program : Program();
 }
 
-// "FILE imports N: block block ..." or "FILE is refused: LINE:COL: ...", as in import_table.txt.
+// Returns the line of import_table.txt about the file: "FILE imports N: block block ..." or "FILE is refused: LINE:COL:
+// ...".
 std::string Line(const std::string& file) {
   const auto start = std::chrono::steady_clock::now();
   ImportOptions options;
@@ -203,8 +204,8 @@ TEST(Import, RecognizesMaximaThatSkipNaNAndRefusesThoseThatForget) {
       HasSubstr("linalg.generic is not supported (a reduction other than a sum"));
 }
 
-// MLIR text of an argmax with this body: %in and %at are the new value and index, %out and %pos the
-// accumulated ones.
+// Returns MLIR text of an argmax with this body: %in and %at are the new value and index, %out and %pos the accumulated
+// ones.
 std::string ArgMax(absl::string_view body, absl::string_view first = "0") {
   return absl::StrCat(R"(
 func.func @main(%a: tensor<4x8xf32>, %p: tensor<4x8xi64>) -> (tensor<4xf32>, tensor<4xi64>) {

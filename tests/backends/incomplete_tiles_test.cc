@@ -7,7 +7,7 @@
 namespace kiln {
 namespace {
 
-// Three tiles of 20 elements, the last one cut.
+// Returns a program of three tiles of 20 elements, the last one cut.
 Program Tiles(int64_t extent) {
   const std::string n = std::to_string(extent);
   return Parsed(R"(

@@ -55,7 +55,7 @@ Program ArgMax(bool last = false) {
   return b.Finish();
 }
 
-// Inputs with rows that contain ties, NaN, signed zeros, or nothing above -infinity.
+// Returns inputs with rows that contain ties, NaN, signed zeros, or nothing above -infinity.
 std::vector<std::string> ArgMaxInputs() {
   auto x = Random<float>(kRows * kColumns, 3, -3, 3);
   std::vector<float> values(x.data(), x.data() + x.size());
@@ -203,8 +203,8 @@ TEST(LowerBodies, LanesOfAGatherReadTheirOwnElements) {
   }
 }
 
-// T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j];
-//  Z[i] = T[at[i], at[i]], with indices outside of both dimensions
+// Returns the program T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j]; Z[i] = T[at[i], at[i]], with indices outside of
+// both dimensions.
 Program Gathers() {
   Builder b("gathers");
   const Id W = b.Input("W", kF32, {7, 10}), at = b.Input("at", kI64, {13}), Y = b.Output("Y", kF32, {13, 10}),

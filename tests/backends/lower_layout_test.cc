@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// T[i, j] = A[i, j] + 1;  C[j, i] = T[i, j] * 2.  16 by 16.
+// Returns the program T[i, j] = A[i, j] + 1;  C[j, i] = T[i, j] * 2, of 16 by 16 elements.
 Program Transposed() {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {16, 16}), C = b.Output("C", DType::kF32, {16, 16}),

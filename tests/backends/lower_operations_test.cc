@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCount = 13;
 
-// Y[i] = op(A[i], B[i]), or a reduction of A.
+// Returns the program Y[i] = op(A[i], B[i]); op(A[i]) for an operation of one operand.
 Program Map(Op op, DType type) {
   Builder b("map");
   const Id A = b.Input("A", type, {kCount}), B = b.Input("B", type, {kCount}),

@@ -207,7 +207,7 @@ TEST(Lower, RefusesTheLoopsOfAGpu) {
   EXPECT_EQ(module.status().message(), "loop i is thread-x, which a CPU does not have");
 }
 
-// for i < 3: for k < 5: y[i] sum= A[i, k]
+// Returns the program for i < 3: for k < 50: y[i] sum= A[i, k]
 Program RowSums() {
   Builder b("rows");
   const Id A = b.Input("A", kF32, {3, 50}), Y = b.Output("y", kF32, {3});

@@ -13,7 +13,8 @@
 namespace kiln {
 namespace {
 
-// Y = X0 + .. + X98: 100 parameters.
+// Returns the program W = 3 * X1; Y = W + X0 + .. + X98, of 100 parameters. With `prepare`, W is computed in the
+// prepare phase.
 Program Sum(bool prepare = false) {
   constexpr int64_t kSize = 32;
   Builder b("sum");

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// The program y[i] = x[stride * i] + x[stride * i] in vectors of `lanes`; the last vector is not full.
+// Returns the program y[i] = x[stride * i] + x[stride * i], or not x[stride * i] for i1, in vectors of `lanes`; the
+// last vector is not full.
 Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n * stride}), y = b.Output("y", type, {n});
@@ -25,7 +26,7 @@ Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   return s.program();
 }
 
-// The program y[i] = x[i] in vectors.
+// Returns the program y[i] = x[i] in vectors.
 Program Copied(DType type, int64_t n) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n}), y = b.Output("y", type, {n});
@@ -36,7 +37,7 @@ Program Copied(DType type, int64_t n) {
   return s.program();
 }
 
-// The program y[i] = x[i - 1], or `fill` outside of x, as padding does.
+// Returns the program y[i] = x[i - 1], or `fill` outside of x, as padding does.
 Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   Builder b("shifted");
   const Id x = b.Input("x", DType::kF32, {n}), y = b.Output("y", DType::kF32, {n});
@@ -49,7 +50,7 @@ Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   return s.program();
 }
 
-// The program that reduces x[i, k] + 1 over k into y[i]; the last vector is not full.
+// Returns the program that reduces x[i, k] + 1 over k into y[i]; the last vector is not full.
 Program Combined(Monoid::Kind kind, int64_t n, int64_t lanes) {
   Builder b("combined");
   const Id x = b.Input("x", DType::kF32, {5, n}), y = b.Output("y", DType::kF32, {5});

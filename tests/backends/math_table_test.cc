@@ -128,7 +128,7 @@ Real At(const Type& type, const void* buffer, int i) {
 
 constexpr int kSize = 4096;
 
-// MLIR text of a function z[i] = op(x[i], ...) that computes `lanes` elements per step.
+// Returns MLIR text of a function z[i] = op(x[i], ...) that computes `lanes` elements per step.
 std::string Kernel(const std::string& name, const std::string& op, int operands, const Type& type,
                    int lanes) {
   const std::string vector = lanes == 1 ? type.name : absl::StrFormat("vector<%dx%s>", lanes, type.name);
@@ -262,7 +262,7 @@ TEST(MathTable, SpecialValuesGoWhereIeeeSaysTheyGo) {
   }
 }
 
-// func @f(x, n, r): r[i] = op(x[i], n[i])
+// Returns MLIR text of func @f(x, n, r): r[i] = op(x[i], n[i]).
 std::string PowerKernel(const std::string& name, const char* op, const char* base, const char* exponent,
                         int lanes) {
   const auto vector = [&](const char* t) {

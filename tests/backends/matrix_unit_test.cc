@@ -46,7 +46,7 @@ Program Product(const CpuInstruction& unit) {
   return b.Finish();
 }
 
-// For every sketch, the program with the first decisions.
+// Returns the program of every sketch with the first decisions.
 std::vector<Program> Tiled(const CpuInstruction& unit) {
   Target target = NamedTarget("x86-64-v4").value();
   absl::StrAppend(&target.features, ",", kFeatures);

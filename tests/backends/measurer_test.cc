@@ -39,7 +39,7 @@ CpuMeasurer& Shared() {
 
 Program Unrolled(Program p) { return WithLoops(std::move(p), LoopKind::kUnrolled); }
 
-// The flags without those that depend on disturbances of this machine.
+// Returns the flags without those that depend on disturbances of this machine.
 std::string HowMeasured(const MeasureResult& result) {
   RecordFlags flags = result.flags;
   flags.disturbed = flags.noisy = false;
@@ -47,7 +47,7 @@ std::string HowMeasured(const MeasureResult& result) {
   return flags.Print();
 }
 
-// The scratch folders of this process, or the files in them whose names begin with `prefix`.
+// Returns the scratch folders of this process, or the files in them whose names begin with `prefix`.
 std::vector<std::filesystem::path> ScratchFiles(const std::string& prefix) {
   std::vector<std::filesystem::path> found;
   for (const auto& folder : std::filesystem::directory_iterator(std::filesystem::temp_directory_path())) {

@@ -1,4 +1,4 @@
-// What a C program sees that calls a model's library: memory, threads and callers at once.
+// Tests what a C program sees that calls a model's library: memory, threads and callers at once.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
@@ -23,7 +23,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kColumns = 10000;  // a row has 40,000 bytes, which is too much for a stack
 
-// y = max(x * w, 0) * v.
+// Returns the program y = max(x * w, 0) * v.
 Program TwoProducts() {
   constexpr DType kF32 = DType::kF32;
   const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
@@ -41,7 +41,7 @@ Program TwoProducts() {
   return b.Finish();
 }
 
-// Rows in parallel. Each thread has a row of sums for itself.
+// Returns the task with its rows in parallel, where each thread has a row of sums for itself.
 Program InParallel(const Program& task) {
   Schedule s = Scheduled(task);
   const bool first = task.name.find("dense") != std::string::npos;
@@ -130,7 +130,7 @@ int main(int count, char** words) {
 // The library and the program as a folder with the executable "caller" and its data.
 class Callers : public testing::Test {
  protected:
-  // Compiles the model for a machine, and links it with the program.
+  // Writes the library and the program to the folder, and runs the command `compile` there. Returns its status.
   int Build(const ModelBuildOptions& options, const std::string& compile) {
     const Program model = TwoProducts();
     const std::vector<Task> tasks = ExtractAllTasks(model).value();

@@ -69,7 +69,7 @@ Program DrawnSchedule(const Program& task, Dice& dice) {
   return drawn.ok() && Validate(drawn->program(), Target()).ok ? drawn->program() : task;
 }
 
-// A description of the first element that differs; empty if none does. A zero may have either sign.
+// Returns a description of the first element that differs; empty if none does. A zero may have either sign.
 std::string Difference(const std::vector<std::string>& found, const std::vector<std::string>& wanted) {
   for (size_t r = 0; r < wanted.size(); ++r) {
     for (size_t at = 0; at < wanted[r].size(); at += sizeof(float)) {

@@ -1,4 +1,4 @@
-// Whole models, compiled: what one library computes, and that it needs nothing but the memory of its caller.
+// Tests whole models, compiled: what one library computes, and that it needs nothing but the memory of its caller.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -69,7 +69,7 @@ TEST(Model, TwoCallersAtOnceNeedTwoArenasAndOneSetOfWeights) {
   EXPECT_EQ(wrong, std::vector<int>(2));
 }
 
-// y = relu(x * w), with 2 MiB between the product and the rectifier, twice.
+// Returns the program y = relu(relu(x * w1) * w2), whose first product and rectifier give 2 MiB each.
 Program WithLargeTemporaries() {
   constexpr DType kF32 = DType::kF32;
   const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);

@@ -73,7 +73,7 @@ int First(const Number& n, bool from_top) {
   while (i < n.width && !Bit(n, from_top ? n.width - 1 - i : i)) ++i;
   return i;
 }
-// Integer power modulo 2^64. For a negative exponent, the inverse of any base but 1 and -1 rounds to 0.
+// Returns an integer power modulo 2^64. For a negative exponent, the inverse of any base but 1 and -1 rounds to 0.
 Wide Power(const Number& base, const Number& exponent) {
   if (base.s != 1 && base.s != -1 && exponent.s < 0) return 0;
   uint64_t power = 1, square = static_cast<uint64_t>(base.u);
@@ -247,7 +247,7 @@ std::string NameOf(const Row& row) {
 
 std::string TensorOf(absl::string_view type) { return absl::StrCat("tensor<", kCount, "x", type, ">"); }
 
-// MLIR text that reduces the rows of %xs.
+// Returns MLIR text that reduces the rows of %xs.
 std::string ReductionOf(const Row& row, DType dtype, absl::string_view result) {
   constexpr absl::string_view kFold = R"(
   %r = linalg.generic {indexing_maps = [#e, #i], iterator_types = ["parallel", "reduction"]}
@@ -290,7 +290,7 @@ std::string ReductionOf(const Row& row, DType dtype, absl::string_view result) {
                               {": T", absl::StrCat(": ", type)}});
 }
 
-// MLIR text of a file with one result for each row of the table.
+// Returns MLIR text of a file with one result for each row of the table.
 std::string FileOf(const std::vector<Row>& rows, DType dtype) {
   const std::string type(ToString(dtype)), tensor = TensorOf(type);
   std::string body;
@@ -351,7 +351,7 @@ std::string Stored(DType type, Real real, Wide integer, bool is_real) {
   return bytes;
 }
 
-// Random inputs in which divisors are neither 0 nor -1 and shift amounts are below the width.
+// Returns random inputs in which divisors are neither 0 nor -1 and shift amounts are below the width.
 std::vector<std::string> InputsOf(DType type) {
   std::mt19937_64 random(5);
   std::vector<std::string> inputs(3);

@@ -93,7 +93,7 @@ Program TaskOf(const Example& example, const Policies& policies = {}) {
   return ExtractTasks(Imported(example.file), policies).value().front().program;
 }
 
-// The whole file with one input, simplified as a model.
+// Returns the whole file with one input, simplified as a model.
 Program ModelOf(const Example& example, const Policies& policies = {}) {
   ImportOptions options;
   options.inputs = {"1"};
@@ -108,7 +108,7 @@ Enumeration SketchesOf(const Example& example, const Program& task, const Target
   return Enumerate(ParseSpace(space).value(), task, target).value();
 }
 
-// Every sketch as text: its trace, and the program that the trace gives.
+// Returns every sketch as text: its trace, and the program that the trace gives.
 std::string TextOfSketches(const Example& example, const Policies& policies) {
   const Program task = TaskOf(example);
   Target target = NamedTarget(example.machine).value();
@@ -194,7 +194,7 @@ TEST(PolicyExamples, EachPolicyChangesItsOwn) {
   }
 }
 
-// An unrolled product, in which a loop loads more values than there are registers.
+// Returns an unrolled product, in which a loop loads more values than there are registers.
 Program RowsWrittenOut() {
   Schedule s = Scheduled(Matmul(3, 4, 40));
   s.Unroll(s.GetLoops(s.GetBlock("matmul"))[2]);

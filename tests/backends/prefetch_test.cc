@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRows = 8, kColumns = 64;
 
-// e[i, j] = exp(x[i, j]), y[i, j] = 2 * e[i, j], row by row.
+// Returns the program e[i, j] = exp(x[i, j]), y[i, j] = 2 * e[i, j], row by row.
 Program Rows() {
   Builder b("rows");
   const Id x = b.Input("x", DType::kF32, {kRows, kColumns}),

@@ -24,7 +24,7 @@ std::string TextOf(const IndexSum& sum) {
   return text;
 }
 
-// The set of a relation's results as an isl set.
+// Returns the set of a relation's results as an isl set.
 isl_set* SetOf(isl_ctx* context, const Relation& r) {
   std::vector<std::string> results, conditions, variables;
   for (size_t i = 0; i < r.results.size(); ++i) {

@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// The matmul with k unrolled, so that a row of A does not depend on the loop j around.
+// Returns the matmul with k unrolled, so that a row of A does not depend on the loop j around.
 Program RowsWrittenOut(int64_t k) {
   Schedule s = Scheduled(Matmul(3, 4, k));
   s.Unroll(s.GetLoops(s.GetBlock("matmul"))[2]);

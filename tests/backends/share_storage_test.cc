@@ -27,7 +27,7 @@ std::string Planned(const Program& p) {
   return text.substr(plan, text.find("----- build -----") - plan);
 }
 
-// Program text of a loop of its own: dest[i] = value for i < rows.
+// Returns program text of a loop of its own: dest[i] = value for i < rows.
 std::string Step(const std::string& dest, const std::string& value, int rows = 10000) {
   return absl::StrReplaceAll(
       " for i < <rows> { block make<dest> { spatial i < <rows> = i  <dest>[i] = <value> } }\n",
@@ -43,8 +43,7 @@ std::string Buffers(const std::string& temporaries, int rows = 10000) {
 constexpr char kThree[] =
     "buffer T1: f32[<rows>] temporary buffer T2: f32[<rows>] temporary buffer T3: f32[<rows>] temporary\n";
 
-// The chain X -> T1 -> T2 -> T3 -> Y. Each step reads its input backwards, so that no step could run in
-// place.
+// Returns the chain X -> T1 -> T2 -> T3 -> Y. Each step reads its input backwards, so that no step could run in place.
 Program Chain(int rows) {
   const std::string back = absl::StrCat("[", rows - 1, " - i]");
   return Parsed(Buffers(kThree, rows) + Step("T1", "X" + back + " + f32(1)", rows) +

@@ -12,8 +12,7 @@
 namespace kiln {
 namespace {
 
-// A program that pads rows of A with zeros, in tiles of eight lanes. The first and the last tile cross the
-// bounds.
+// Returns a program that pads rows of A with zeros, in tiles of eight lanes. The first and the last tile cross the bounds.
 Program Padded(int64_t columns) {
   return Parsed(absl::StrReplaceAll(R"(
 program padded
@@ -54,7 +53,7 @@ TEST(ShortLoops, OfPaddingRunWhereTheLineWouldBeLong) {
   ComputesTheSame(Padded(17 * 8 - 2));
 }
 
-// A program with eight sums in vector lanes, each of `terms` terms, in registers.
+// Returns a program with eight sums in vector lanes, each of `terms` terms, in registers.
 Program Sums(int64_t terms) {
   return Parsed(absl::StrReplaceAll(R"(
 program sums
@@ -84,7 +83,7 @@ TEST(ShortLoops, OfAFewTermsAreWrittenOut) {
   ComputesTheSame(Sums(48));
 }
 
-// A program that computes B = A + A through a temporary T, `rows` vectors at a time.
+// Returns a program that computes B = A + A through a temporary T, `rows` vectors at a time.
 Program ByTheWay(int64_t rows) {
   return Parsed(absl::StrReplaceAll(R"(
 program way

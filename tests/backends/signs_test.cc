@@ -12,7 +12,7 @@
 namespace kiln {
 namespace {
 
-// The program Y = op(X, W) of integers, with a copy Z of Y.
+// Returns the program Y = op(X, W) of integers, with a copy Z of Y.
 Program OfIntegers(Op op, DType result) {
   Builder b("g");
   const Id X = b.Input("X", DType::kI8, {8}), W = b.Input("W", DType::kI8, {8}),

@@ -15,7 +15,7 @@
 namespace kiln {
 namespace {
 
-// The program y[i] = x[stride * i + offset], with i in one vector and `size` elements in x.
+// Returns the program y[i] = x[stride * i + offset], with i in one vector and `size` elements in x.
 Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64_t size) {
   Builder b("strided");
   const Id x = b.Input("x", type, {size}), y = b.Output("y", type, {lanes});

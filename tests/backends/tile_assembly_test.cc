@@ -36,8 +36,8 @@ Program Product(const Tile& tile, bool pack = true) {
                     {2 * tile.rows, tile.rows, 2 * tile.columns, tile.columns, 32}, pack);
 }
 
-// The convolution y[h, w, f] += x[h + r, w + s, c] * k[r, s, c, f], in tiles of a row of pixels and two
-// vectors of channels.
+// Returns the convolution y[h, w, f] += x[h + r, w + s, c] * k[r, s, c, f], in tiles of a row of pixels and two vectors
+// of channels.
 Program Convolution(const Tile& tile) {
   const int64_t width = 2 * tile.rows, channels = 2 * tile.columns;
   Builder b("conv");
@@ -69,7 +69,7 @@ Program Convolution(const Tile& tile) {
   return schedule.program();
 }
 
-// A program from the sketch of the default space with accumulators in registers and both operands packed in
+// Returns a program from the sketch of the default space with accumulators in registers and both operands packed in
 // Goto's order.
 Program OfTheDefaultSpace(const Tile& tile) {
   const Program product = Matmul(6 * tile.rows, 4 * tile.columns, 64);

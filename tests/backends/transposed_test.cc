@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// The program y[j, i] = x[i, j] with rows i unrolled and lanes along j.
+// Returns the program y[j, i] = x[i, j] with rows i unrolled and lanes along j. Rows of y are `apart` elements apart.
 Program Transposes(DType type, int64_t rows, int64_t lanes, int64_t apart) {
   Builder b("transposes");
   const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes, apart});

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kRows = 20, kColumns = 4096;
 
-// y[i] = sum of x[i, k], of m[i, k] * x[k] if it multiplies.
+// Returns the program y[i] = the sum over k of m[i, k], or of m[i, k] * x[k] if it multiplies.
 Program Rows(bool multiplies) {
   Builder b("rows");
   const Id m = b.Input("m", DType::kF32, {kRows, kColumns}), x = b.Input("x", DType::kF32, {kColumns}),
@@ -50,7 +50,7 @@ Trees TreesOf(const Program& program) {
   return trees;
 }
 
-// The number of shuffles in the tree that reduces a vector. Each step extracts the vector's halves with two
+// Returns the number of shuffles in the tree that reduces a vector. Each step extracts the vector's halves with two
 // shuffles. The last step has none: it combines two numbers.
 int ShufflesOfATree(int lanes) {
   int shuffles = 0;

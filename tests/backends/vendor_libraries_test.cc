@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// The program C += A * B, where the lists give the iters (0: i, 1: j, 2: l) that index C, A and B.
+// Returns the program C += A * B, where the lists give the iters (0: i, 1: j, 2: l) that index C, A and B.
 Program Product(std::vector<int> c, std::vector<int> a, std::vector<int> b, DType dtype = DType::kF32) {
   Builder builder("product");
   const int64_t extents[] = {3, 5, 7};

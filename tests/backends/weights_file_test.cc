@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Safetensors, AreReadInTheOrderOfTheirBytes) {
-  // As the library safetensors writes {"b": tensor([1.0, 2.0]), "flag": tensor(True)}, and padded by it.
+  // A file as the library safetensors writes {"b": tensor([1.0, 2.0]), "flag": tensor(True)}, and padded by it.
   const std::string file = Safetensors(
       R"({"__metadata__":{"format":"pt"},"flag":{"dtype":"BOOL","shape":[],"data_offsets":[8,9]},)"
       R"("b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}   )",

@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// A file of safetensors with this header and these bytes of tensors.
+// Returns the bytes of a safetensors file with this header and these bytes of tensors.
 inline std::string Safetensors(const std::string& header, const std::string& data = "") {
   const uint64_t size = header.size();
   std::string bytes(sizeof(size), '\0');
@@ -22,7 +22,7 @@ inline std::string Safetensors(const std::string& header, const std::string& dat
   return bytes + header + data;
 }
 
-// The tensors of a file as text, such as "w f32[2,3] 24 bytes; b i1[] 1 bytes", or its error.
+// Returns the tensors of a file as text, such as "w f32[2,3] 24 bytes; b i1[] 1 bytes", or its error.
 inline std::string Shown(const absl::StatusOr<WeightsFile>& file) {
   if (!file.ok()) return std::string(file.status().message());
   std::string text;

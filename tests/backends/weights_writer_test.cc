@@ -22,7 +22,7 @@ std::string ContentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The number of temporary files beside the written ones.
+// Returns the number of temporary files beside the written ones.
 int Temporaries() {
   int count = 0;
   for (const auto& file : std::filesystem::directory_iterator(WeightsFolder()))

@@ -119,7 +119,7 @@ Row RowOf(const Named& named) {
                        absl::StrJoin(types, ", "), ") outs(%f : ", type, ") -> ", type)};
 }
 
-// Operations of linalg whose text has another form.
+// Returns operations of linalg whose text has another form.
 std::vector<Row> OtherLinalgRows() {
   const std::string empty = "%e = tensor.empty() : tensor<3x2xf32>\n  ";
   return {
@@ -160,7 +160,7 @@ std::vector<Row> OtherLinalgRows() {
   };
 }
 
-// Operations that upstream MLIR decomposes before it bufferizes them.
+// Returns the operations that no row of this file is about, with the test or the operation that covers them.
 const std::map<std::string, std::string>& LinalgElsewhere() {
   static const auto* const table = new std::map<std::string, std::string>{
       {"linalg.index", "in linalg.generic"},

@@ -23,7 +23,7 @@ namespace kiln {
 
 using Floats = std::vector<float>;
 
-// "2x3xf32" -> 6
+// Returns the number of elements of a type: 6 for "2x3xf32".
 inline size_t CountOf(const std::string& type) {
   size_t count = 1;
   std::vector<std::string> parts = absl::StrSplit(type, 'x');
@@ -33,7 +33,7 @@ inline size_t CountOf(const std::string& type) {
 
 inline std::string DTypeOf(const std::string& type) { return type.substr(type.rfind('x') + 1); }
 
-// Values between 0 and 1, or small positive integers.
+// Returns values between 0 and 1, or small positive integers.
 inline std::string Data(const std::string& type, size_t seed) {
   std::mt19937 engine(static_cast<unsigned>(seed));
   std::uniform_real_distribution<float> real(0.1f, 0.9f);
@@ -53,7 +53,7 @@ inline std::string Data(const std::string& type, size_t seed) {
   return bytes;
 }
 
-// The text with linalg in the place of arith and math on tensors, which the stock pipeline does not take.
+// Returns the text with linalg in the place of arith and math on tensors, which the stock pipeline does not take.
 inline std::string WithLinalg(const std::string& text) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &Context());
   mlir::PassManager passes(&Context());
@@ -65,7 +65,7 @@ inline std::string WithLinalg(const std::string& text) {
   return converted;
 }
 
-// What upstream MLIR's own pipeline computes.
+// Returns what upstream MLIR's own pipeline computes.
 inline std::vector<std::string> ByStockPipeline(const std::string& text,
                                                 const std::vector<std::string>& inputs,
                                                 const std::vector<std::string>& outputs) {
@@ -140,7 +140,7 @@ inline void CheckBesideStock(const Row& row) {
   for (size_t i = 0; i < wanted.size(); ++i) ExpectNear(found.outputs[i], wanted[i], row.outs[i], text);
 }
 
-// The names of a dialect's operations that no row is about.
+// Returns the names of a dialect's operations that no row is about.
 template <typename Dialect>
 inline std::vector<std::string> Missing(const std::vector<std::string>& covered) {
   Context().getOrLoadDialect<Dialect>();
@@ -159,7 +159,7 @@ inline std::vector<std::string> OpsOf(const std::vector<Row>& rows) {
   return ops;
 }
 
-// The first result for x = 1 .. 6 as 2 x 3, n = 1, places = 2, 0.
+// Returns the first result for x = 1 .. 6 as 2 x 3, n = 1, places = 2, 0.
 inline Floats ResultOf(const std::string& type, const std::string& body) {
   const std::string text = absl::StrCat(
       "func.func @net(%x: tensor<2x3xf32>, %n: tensor<i64>, %p: tensor<2x1xi64>) -> tensor<", type,

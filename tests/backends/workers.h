@@ -20,7 +20,7 @@
 
 namespace kiln {
 
-// y = a*x + b over n elements.
+// Returns the program y = a*x + b over n elements.
 inline Program Affine(int64_t n, double a = 2, double c = 1) {
   Builder b("affine");
   const Id X = b.Input("X", DType::kF32, {n}), Y = b.Output("Y", DType::kF32, {n});
@@ -30,7 +30,7 @@ inline Program Affine(int64_t n, double a = 2, double c = 1) {
   return b.Finish();
 }
 
-// A program that computes P = 2*W in the prepare phase, and Y = X + P.
+// Returns a program that computes P = 2*W in the prepare phase, and Y = X + P.
 inline Program WithPrepare(int64_t n) {
   Builder b("prepared");
   const Id X = b.Input("X", DType::kF32, {n}), W = b.Constant("W", DType::kF32, {n}),
@@ -46,7 +46,7 @@ inline Program WithPrepare(int64_t n) {
   return p;
 }
 
-// A program that takes LLVM seconds: `count` products of matrices with unrolled loops.
+// Returns a program that takes LLVM seconds: `count` products of matrices with unrolled loops.
 inline Program Huge(int count = 24) {
   const int64_t n = 24;
   Builder b("huge");
@@ -95,7 +95,7 @@ bool Soon(Condition condition) {
   return condition();
 }
 
-// Seconds of processor time that a process has used. Tests use it to see that a process is working.
+// Returns the seconds of processor time that a process has used. Tests use it to see that a process is working.
 inline double BusySeconds(pid_t pid) {
   std::ifstream stat(absl::StrCat("/proc/", pid, "/stat"));
   std::string field;

@@ -48,7 +48,7 @@ void Write(const std::string& path, const std::string& text) {
   KILN_CHECK((file << text).flush(), path, " cannot be written");
 }
 
-// Random programs under random steps that the validator and lowering accept, as text.
+// Returns random programs under random steps that the validator and lowering accept, as text.
 std::string RandomPrograms() {
   std::string text;
   int made = 0;
@@ -71,7 +71,8 @@ std::string RandomPrograms() {
 
 }  // namespace
 
-// Sketches of pooling are those of when the run began: multi-level-tiling did not tile it.
+// Returns the tasks of the interrupted search. Sketches of pooling are those of when the run began: multi-level-tiling
+// did not tile it.
 std::vector<TuneTask> InterruptedTasks() {
   std::vector<TuneTask> tasks = TasksNamed({"torch_bmm_12x128x64", "torch_maxpool"});
   const Space space =

@@ -12,7 +12,7 @@ namespace kiln::baseline {
 std::vector<TuneTask> InterruptedTasks();
 TuneOptions InterruptedSearch();
 
-// One line for each record: its task, then the text of LineOf (tests/baseline/simulated.h).
+// Returns one line for each record: its task, then the text of LineOf (tests/baseline/simulated.h).
 std::string LinesOf(absl::Span<const RecordRow> records);
 
 }  // namespace kiln::baseline

@@ -39,7 +39,7 @@ Machine MachineNamed(const std::string& name) {
   return {machine, Codegen::Create(machine).value()};
 }
 
-// The hash of a program's object code, or the status code of the error that refuses the program.
+// Returns the hash of a program's object code, or the status code of the error that refuses the program.
 std::string ObjectOf(Program program, const Machine& on) {
   program.name = "kernel";
   const auto module = Lower(program, Context(), LoweringFor(on.machine));

@@ -34,11 +34,10 @@ struct FileTask {
   std::string file;  // such as "tests/inputs/ops/torch_softmax.mlir"
   Task task;
 };
-// The tasks of all files of a folder, in the order of their names. Each refused file gives a line in
-// `refused`.
+// Returns the tasks of all files of a folder, in the order of their names. Each refused file gives a line in `refused`.
 std::vector<FileTask> TasksOf(const std::string& folder, std::vector<std::string>* refused);
 Program OnlyTask(const std::string& file);
-// The hash of bytes as 32 hexadecimal digits.
+// Returns the hash of bytes as 32 hexadecimal digits.
 std::string HashOfBytes(absl::string_view bytes);
 
 }  // namespace kiln::baseline

@@ -24,7 +24,7 @@ const char* NameOf(OperandKind kind) {
   return "";
 }
 
-// The value of an attribute as a trace prints it.
+// Returns the value of an attribute as a trace prints it.
 std::string TextOf(const Attribute& fallback) {
   struct Printer {
     std::string operator()(int64_t number) const { return absl::StrCat(number); }

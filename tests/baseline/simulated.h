@@ -9,18 +9,18 @@
 
 namespace kiln::baseline {
 
-// The tasks of these files of tests/inputs/ops, each of which has one task.
+// Returns the tasks of these files of tests/inputs/ops, each of which has one task.
 std::vector<TuneTask> TasksNamed(absl::Span<const char* const> names);
 
-// Options for a search with this number of trials, few short chains, and a stopped clock.
+// Returns options for a search with this number of trials, few short chains, and a stopped clock.
 TuneOptions SmallSearch(int trials);
 
 // Runs a search in the default space of CPUs.
 std::vector<TuneResult> Search(const std::vector<TuneTask>& tasks, const TuneOptions& options, Store& store);
 
-// A record as the line "TRIAL TRACE-HASH PROGRAM-HASH SECONDS STATUS".
+// Returns a record as the line "TRIAL TRACE-HASH PROGRAM-HASH SECONDS STATUS".
 std::string LineOf(const RecordRow& record);
-// The trace as text with the names that Kiln 0.1 printed. LineOf names a trace by the hash of this text.
+// Returns the trace as text with the names that Kiln 0.1 printed. LineOf names a trace by the hash of this text.
 std::string FirstVersion(absl::string_view trace);
 
 }  // namespace kiln::baseline

@@ -49,8 +49,8 @@ inline ExportedTask ReadHeader(const std::string& path) {
   return task;
 }
 
-// C code that reads NAME.in for each name in `given`, calls the tasks, and writes NAME.out for each array
-// that they write.
+// Returns C code that reads NAME.in for each name in `given`, calls the tasks, and writes NAME.out for each array that
+// they write.
 inline std::string CallerOf(std::vector<ExportedTask> tasks, const std::vector<std::string>& given) {
   std::string includes, arrays, body;
   std::map<std::string, size_t> sizes;

@@ -26,7 +26,7 @@
 
 namespace kiln {
 
-// True for a file whose unscheduled program takes long. Only scripts/test --long tests these.
+// Returns true for a file whose unscheduled program takes long. Only scripts/test --long tests these.
 inline bool TakesLong(const std::string& file) {
   const auto imported = ImportFile(file);
   return imported.ok() && Flops(imported->program) > 1e9;

@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// A tiled and packed product with a register tile of 4 x 16, accumulated over blocks of k.
+// Tiles and packs a product, with a register tile of 4 x 16, and accumulates over blocks of k.
 inline void TileAndPackMatmul(Schedule& s) {
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);

@@ -34,7 +34,7 @@ namespace {
 constexpr int kTries = 24;
 constexpr char kTraceBegins[] = "kiln.trace v";
 
-// The address of an element at `place`, which must lie within the buffer's memory.
+// Returns the address of an element at `place`; 0, which counts as a clash, if it is outside of the buffer's memory.
 int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::vector<int64_t>& place) {
   int64_t address = 0, elements = 1;
   for (size_t i = 0; i < place.size(); ++i) {
@@ -266,7 +266,7 @@ Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
   return program;
 }
 
-// The primitives that a trace draws more often: none; those that lead to pipelines (loops in which one child
+// Returns the primitives that a trace draws more often: none; those that lead to pipelines (loops in which one child
 // writes what another reads); those that change layouts and scopes of buffers; or those that make kernels.
 absl::Span<const Primitive* const> Theme(int64_t number) {
   static const std::vector<const Primitive*> kOverlap{

@@ -15,7 +15,7 @@ class RecordedDice final : public Dice {
   int Pick(absl::Span<const double> weights) override;
   int64_t Below(int64_t n) override;
   bool Flip(double p) override;
-  // The draws that were used. Smaller numbers give smaller programs.
+  // Returns the draws that were used. Smaller numbers give smaller programs.
   std::vector<int64_t> drawn() const {
     return {drawn_.begin(), drawn_.begin() + static_cast<int64_t>(next_)};
   }
@@ -61,7 +61,7 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
 
-// Whether CheckRuns asks the thread clocks. Set it to false to see what finds a defect without them.
+// Returns the switch of CheckRuns that asks the thread clocks. Set it to false to see what finds a defect without them.
 bool& AsksThreadClocks();
 
 // Checks that the scheduled program `now` has the symbolic outputs `wanted`, in every order that is allowed.
@@ -70,7 +70,7 @@ Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t see
 // Runs those steps of the case that apply, and checks all properties.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});
 
-// Prints a case as text, "program ... trace ...", and parses it.
+// ToString returns a case as text, "program ... trace ...". ParseCase reads it, and returns an error if it is none.
 std::string ToString(const Case& c);
 absl::StatusOr<Case> ParseCase(absl::string_view text);
 

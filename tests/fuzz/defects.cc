@@ -43,15 +43,15 @@ namespace {
 constexpr int kTraces = 4;
 constexpr int kSecondsOfSeed = 20;  // of processor time; a seed takes less than one
 
-// True for a defect of lowering. Only running plans can find it; proofs do not see lowering.
+// Returns true for a defect of lowering. Only running plans can find it; proofs do not see lowering.
 bool IsOfPlans(const std::string& defect) { return absl::StartsWith(defect, "plan."); }
 
-// True for a defect that needs threads to show.
+// Returns true for a defect that needs threads to show.
 bool IsOfThreads(const std::string& defect) {
   return absl::StartsWith(defect, "synchronization.") || defect == "owners.digit" || defect == "owners.lanes";
 }
 
-// True for a defect that random programs do not show. tests/lang/planted_defects_test.cc does.
+// Returns true for a defect that random programs do not show. tests/lang/planted_defects_test.cc does.
 bool IsOfTests(const std::string& defect) {
   static const std::set<std::string> kDefects = {"lowerable.registers", "nests.digits", "pipeline.ahead",
                                                  "pipeline.transport"};
@@ -92,7 +92,7 @@ std::set<std::string> Names() {
   return names;
 }
 
-// The primitives to draw more often for a defect: the one with the defect, or those that expose it.
+// Returns the primitives to draw more often for a defect: the one with the defect, or those that expose it.
 std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   const std::map<std::string, std::vector<const char*>> kLeads = {
       {"bindings", {"split", "compute-at"}},
@@ -137,7 +137,7 @@ bool Finds(const Search& search, const std::vector<const Primitive*>& favored) {
   return false;
 }
 
-// A plan for the threads of a program; nullopt if they cannot be ordered.
+// Returns a plan for the threads of a program; nullopt if they cannot be ordered.
 std::optional<SyncPlan> PlanOf(const Program& program) {
   if (!HasAxes(program) || !CheckOwners(program).ok()) return std::nullopt;
   absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
@@ -213,7 +213,7 @@ pid_t Start(const Search& search, const DefectStudy& study) {
   _exit(0);
 }
 
-// The seed that found each defect before; without thread clocks, of each that these found.
+// Returns the seed that found each defect before; without thread clocks, of each that these found.
 std::map<std::string, int64_t> KnownSeeds(const DefectStudy& study) {
   std::map<std::string, int64_t> seeds;
   if (study.known.empty() || study.proofs) return seeds;

@@ -54,7 +54,8 @@ class Stepper {
   using Operands = std::vector<Operand>;
   using Attributes = std::vector<std::pair<absl::string_view, Attribute>>;
 
-  // Attributes that are not named have their defaults. Returns whether the step applies; results_ has its handles.
+  // Tries a step, in which attributes that are not named have their defaults. Returns true if it applies, with its
+  // handles in results_; otherwise clears results_.
   bool Do(const char* name, const Operands& operands, const Attributes& named = {}) {
     results_.clear();
     if (session_.broken()) return false;
@@ -143,14 +144,14 @@ class Tiler : public Stepper {
     }
   }
 
-  // The innermost loops of threads are on thread-x.
+  // Binds loops to the axes of threads, the last of them to thread-x.
   void BindThreads(const Operands& threads) {
     constexpr const char* kThreadAxes[] = {"thread-x", "thread-y", "thread-z"};
     for (size_t i = 0; i < threads.size(); ++i)
       Do("bind", {threads[i]}, {{"to", std::string(kThreadAxes[threads.size() - 1 - i])}});
   }
 
-  // The threads that sum the elements of a tile combine them, too.
+  // Sums in accumulators, and lets the threads that sum the elements of a tile combine them, too.
   void Accumulate() {
     std::vector<Operand> counts;
     for (const Operand thread : threads_)
@@ -212,7 +213,7 @@ class Tiler : public Stepper {
     }
   }
 
-  // All threads store what a block computes, or one of them for each iteration of a loop.
+  // Lets all threads store what a block computes, or one of them for each iteration of a loop.
   void ShareAmongThreads(Operand block) {
     if (Do("cooperative-fetch", {block, Number(1)})) return;
     const std::vector<Id> loops = LoopsAround(program(), NodeOf(block));
@@ -251,7 +252,7 @@ class Binder : public Stepper {
   void Run() { Do("bind-rest", {Number(1 + dice_.Below(4)), Number(int64_t{1} << dice_.Below(7))}); }
 };
 
-// A plan for the threads of all kernels; nullopt if there is none.
+// Returns a plan for the threads of all kernels; nullopt if there is none.
 std::optional<SyncPlan> PlanOf(const Program& now) {
   if (!HasAxes(now) || !CheckOwners(now).ok()) return std::nullopt;
   absl::StatusOr<SyncPlan> plan = PlanSynchronization(now);

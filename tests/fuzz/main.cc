@@ -156,7 +156,7 @@ class Fuzzer {
     std::fflush(stdout);
   }
 
-  // Prints the share of pairs with a property; true if it is large enough.
+  // Prints the share of pairs with a property. Returns true if it is at least `least`.
   bool Share(const char* what, double least) {
     const int64_t pairs = coverage_.cases["pairs"];
     const double share =
@@ -219,7 +219,7 @@ int Tell(const Outcome& outcome) {
   return outcome.broken ? 1 : 0;
 }
 
-// Prints how often primitives refuse legal steps. Fails if one refuses more than 1% of them.
+// Prints how often primitives refuse legal steps. Returns 1 if one refuses more than 1% of them, otherwise 0.
 int ReportRefusals() {
   constexpr double kMost = 0.01;
   int status = 0;

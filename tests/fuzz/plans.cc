@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kTraces = 4;
 
-// The policies that leave out a pass or a part of one.
+// Returns the policies that leave out a pass or a part of one.
 std::vector<const PolicyRow*> PoliciesOfPlans() {
   std::set<Policy> policies = {Policy::kDroppableTerms, Policy::kBoundaryVersions, Policy::kShortLoops,
                                Policy::kShareStorage};
@@ -42,7 +42,8 @@ std::vector<const PolicyRow*> PoliciesOfPlans() {
   return rows;
 }
 
-// Draws one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers count as large.
+// Draws one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers count as large. Switches a
+// few policies by chance.
 LowerOptions DrawMachine(RandomDice& dice) {
   LowerOptions options;
   const int64_t kind = dice.Below(4);
@@ -95,7 +96,7 @@ void Annotate(Program& p, RandomDice& dice) {
   }
 }
 
-// True if the outputs have equal bytes. Zeros of either sign count as equal, since left-out terms may change
+// Returns true if the outputs have equal bytes. Zeros of either sign count as equal, since left-out terms may change
 // the sign.
 bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::vector<std::string>& b) {
   size_t next = 0;
@@ -116,7 +117,7 @@ bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::ve
 struct PlanOutcome {
   bool planned = false;
   std::string wrong;  // describes the fault; empty if there is none
-  // By name: the passes that changed the plan, and "without NAME" for the policies that were off.
+  // Counts by name: of the passes that changed the plan, and "without NAME" for the policies that were off.
   std::map<std::string, int64_t> counts;
 };
 

@@ -21,7 +21,7 @@ constexpr int kTraces = 4;
 constexpr double kDecided = 0.95, kFew = 20;  // a share of fewer pairs says nothing
 constexpr double kDisturbed = 0.125;          // of single pairs
 
-// The kind of a reason: its text without names and numbers of the program.
+// Returns the kind of a reason: its text without names and numbers of the program.
 std::string KindOf(const std::string& reason) {
   std::string kind;
   bool quoted = false;
@@ -54,7 +54,7 @@ Program Disturbed(Program p, Dice& dice) {
   return p;
 }
 
-// Whether the program has the symbolic outputs `wanted`, in every order that is allowed.
+// Returns whether the program has the symbolic outputs `wanted`, in every order that is allowed.
 bool Agrees(const Program& now, const SymbolicOutputs& wanted, uint64_t seed) {
   for (const PipelineOrder order :
        {PipelineOrder::kInTurn, PipelineOrder::kRandom, PipelineOrder::kEager, PipelineOrder::kLate})

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kPreparations = 2;
 
-// The shape of a message: names become x, and numbers become #.
+// Returns the shape of a message: names become x, and numbers become #.
 std::string Shape(absl::string_view message) {
   message = message.substr(0, message.find('\n'));
   const size_t at = message.find("does not apply: ");
@@ -177,7 +177,7 @@ bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   return true;
 }
 
-// True if the swizzle of a row-major buffer maps different elements to different addresses.
+// Returns true if the swizzle of a row-major buffer maps different elements to different addresses.
 bool OneToOne(const Program& p, Id buffer, Swizzle swizzle) {
   const int64_t elements = LayoutElements(p, buffer);
   std::set<int64_t> places;

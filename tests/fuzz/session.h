@@ -25,16 +25,16 @@ struct Coverage {
   void Add(const Coverage& other);
 };
 
-// The target that modules and late steps see: by default a CPU. Set it before the first session.
+// Returns the target that modules and late steps see: by default a CPU. Set it before the first session.
 Target& FuzzTarget();
 
 class Session {
  public:
   Session(Program program, Coverage* coverage) : coverage_(coverage) { state_.program = std::move(program); }
 
-  // Runs the step. A site takes the step's decision if it is in the support, otherwise one drawn from `dice`.
-  // Returns true if the step applies. Checks that a refused step leaves the program unchanged, and that
-  // Verify holds after other steps.
+  // Runs the step. A site takes the step's decision if it is in the support, otherwise one drawn from `dice`. Returns
+  // true if the step applies. Sets broken() if a refused step changes the program, leaves handles or has an unexpected
+  // status, or if Verify fails after a step that applies. Appends to trace() a step that applies or breaks something.
   bool Try(Step step, Dice& dice);
   // Runs steps that look up every live block and loop without a handle.
   void LookUp(Dice& dice);
@@ -55,7 +55,8 @@ class Session {
   Coverage* coverage_;
 };
 
-// Runs the trace's steps on the program, without those that do not apply (any more).
+// Runs the trace's steps on the program, without those in `skip` and those that do not apply (any more). Stops at a
+// step that breaks a property.
 Session Rerun(const Trace& trace, Program program, const std::vector<bool>& skip, Dice& dice,
               Coverage* coverage = nullptr);
 

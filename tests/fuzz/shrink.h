@@ -5,7 +5,8 @@
 
 namespace kiln::fuzz {
 
-// Tries fewer steps, a smaller program and smaller factors, for about `seconds`.
+// Returns the smallest case found that still breaks the property: for about `seconds`, or until none is smaller, it
+// tries fewer steps, a smaller program and smaller factors. Returns `outcome` itself if no smaller case breaks it.
 Outcome Shrink(const Outcome& outcome, double seconds);
 
 }  // namespace kiln::fuzz

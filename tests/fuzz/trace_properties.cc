@@ -87,7 +87,8 @@ Broken CheckMutation(const Replayed& from, const Program& program, const Symboli
   return {};
 }
 
-// Checks over all outcomes of the dice that each decision is drawn as often as its log probability says.
+// Checks over all outcomes of the dice that decisions are drawn as often as their log probability says. Checks nothing
+// if there are more than kMaxOutcomes.
 Broken CheckPrior(const Trace& trace, const Program& program) {
   EnumeratingDice dice;
   std::map<std::vector<Decision>, std::pair<double, double>> drawn;  // frequency, probability

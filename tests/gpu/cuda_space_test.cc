@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-// Every sketch, with one draw, computes what the program computes.
+// Expects that every sketch, with one draw, computes what the program computes.
 void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed, const char* space = "cuda") {
   const Target target = NamedTarget(gpu).value();
   const auto sketches = Enumerate(*ParseSpace(space), original, target);
@@ -44,7 +44,7 @@ TEST(CudaSpace, RunsConvolutions) {
   ExpectSketchesRun(Convolution({.size = 4, .channels = 8, .results = 8, .stride = 2}), "a100", 2);
 }
 
-// Its pixels are one dimension, which a copy of every second one writes as two.
+// Returns a convolution whose pixels are one dimension, which a copy of every second one writes as two.
 Program MergedConvolution(int64_t size, int64_t channels, int64_t results) {
   return MergeDims(Convolution(
       {.size = size, .channels = channels, .results = results, .window = 1, .stride = 2, .pad = 0}));

@@ -53,7 +53,7 @@ inline EmulatedResult RunLibrary(const std::string& library, const std::string& 
   return result;
 }
 
-// The three modes, the last with some seeds.
+// Returns options for the three modes, the last with some seeds.
 inline std::vector<EmulationOptions> AllModes() {
   return {{EmulationMode::kEager},
           {EmulationMode::kLate},

@@ -66,7 +66,7 @@ std::string Fault(const std::string& body, EmulationMode mode = EmulationMode::k
   return Emulated(body, mode, blocks).fault;
 }
 
-// Whether the elements of the threads beside each other were exchanged.
+// Returns whether the elements of the threads beside each other were exchanged.
 bool Exchanges(const EmulatedResult& result) {
   const auto* numbers = reinterpret_cast<const int32_t*>(result.buffers[1].data());
   for (int32_t i = 0; i < 64; ++i)
@@ -228,7 +228,7 @@ TEST(Emulator, FindsAShuffleThatSomeLanesReach) {
       "k_0, block 0: a deadlock: 5 threads wait for a shuffle that 32 threads must reach; 59 have ended");
 }
 
-// A copy for each of two steps, of which the second is used after `wait`.
+// Returns MLIR text of an asynchronous copy and of a read of what was copied, after `wait`.
 std::string Copies(const std::string& wait) {
   return absl::StrCat(R"(
   %from = llvm.addrspacecast %at : !llvm.ptr to !llvm.ptr<1>

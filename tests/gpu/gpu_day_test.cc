@@ -17,7 +17,8 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// The fake driver knows nothing of registers: it allows more blocks where they are the limit.
+// Expects that at least ten items are ok, and that the others found more blocks on an SM than expected: the fake driver
+// knows nothing of registers, so it allows more blocks where they are the limit.
 void ExpectOccupancies(const std::vector<Json>& items) {
   int as_expected = 0;
   for (const Json& item : items) {
@@ -57,7 +58,8 @@ __version__ = '0'
 
 class GpuDay : public OnFakeGpu {
  protected:
-  // Returns the exit status.
+  // Runs a script, with its output in the file `output` and its errors in `output`.errors. Returns the status of
+  // system().
   int Script(const std::string& arguments, const std::string& output) const {
     return system(absl::StrCat("cd ", work_.path(), " && PATH=", work_ / "bin", ":$PATH PYTHONPATH=",
                                work_ / "python", " ", arguments, " >", output, " 2>", output, ".errors")

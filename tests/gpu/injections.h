@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// What finds faults. Each can be switched off.
+// The finders of faults, each of which can be switched off.
 enum Finder : unsigned {
   kResults = 1,  // results are compared
   kChecks = 2,   // the emulator objects: bounds, alignment, meetings, deadlocks
@@ -56,7 +56,7 @@ class Faulty {
     buffers_.emplace_back(wanted_.size(), '\0');
   }
 
-  // What the finders say that are not off, or "".
+  // Returns what the finders say that are not off, or "".
   std::string Without(unsigned off) const {
     for (EmulationOptions mode : AllModes()) {
       mode.checks = (off & kChecks) == 0;

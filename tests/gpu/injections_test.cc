@@ -27,7 +27,7 @@ bool DropBarrier(mlir::ModuleOp module, size_t number) {
   return true;
 }
 
-// Only the threads of a warp meet.
+// Replaces a barrier by one at which only the threads of a warp meet. Returns false if there are too few barriers.
 bool WarpForBlock(mlir::ModuleOp module, size_t number) {
   const auto barriers = All<nvvm::BarrierOp>(module);
   if (number >= barriers.size()) return false;
@@ -38,7 +38,7 @@ bool WarpForBlock(mlir::ModuleOp module, size_t number) {
   return true;
 }
 
-// Only some threads reach the barrier.
+// Lets only 32 threads meet at the second barrier. Returns false if there is none.
 bool BarrierOfSome(mlir::ModuleOp module) {
   const auto barriers = All<nvvm::BarrierOp>(module);
   if (barriers.size() < 2) return false;
@@ -48,7 +48,8 @@ bool BarrierOfSome(mlir::ModuleOp module) {
   return true;
 }
 
-// In the loop that runs, where the order of children matters.
+// Exchanges a barrier and the node after it in a serial loop, where the order of children matters. Returns false if
+// there is none.
 bool MoveBarrier(Planned& p) {
   return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
     for (plan::Node& node : nodes) {
@@ -64,7 +65,7 @@ bool MoveBarrier(Planned& p) {
   });
 }
 
-// Moves a barrier into the loop of the threads that copy, of which there are fewer than in the block.
+// Adds a barrier to the first loop of fewer than 64 threads: of those that copy. Returns false if there is none.
 bool BarrierOfTheThreadsThatCopy(Planned& p) {
   return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
     for (plan::Node& node : nodes) {
@@ -81,7 +82,8 @@ bool BarrierOfTheThreadsThatCopy(Planned& p) {
 
 // --- Rings and memory
 
-// Changes each address of a buffer that has a ring of two copies.
+// Changes each address of A.cache that has a ring of two copies: those of stores and, if `reads`, of loads. Returns
+// false if there is none.
 bool ChangeRing(Planned& planned, const std::function<void(IndexSplit&, IndexSum&)>& change, bool reads) {
   const Id buffer = BufferCalled(planned.program, "A.cache");
   bool found = false;
@@ -117,7 +119,7 @@ bool ABlockTooMany(mlir::ModuleOp, LaunchList& launches) {
   return true;
 }
 
-// Two blocks compute the same tile, and none computes another.
+// Lets two blocks compute the same tile, and none another. Returns false if no address splits the number of the block.
 bool RasterThatRepeats(Planned& p) {
   bool found = false;
   const Id block = LoopsBelow(p.program, kRoot)[0];
@@ -177,7 +179,8 @@ bool WaitAfterTheBarrier(mlir::ModuleOp module, LaunchList&) {
   return found;
 }
 
-// Calls change for the nodes of the kernel that contain the loop over steps, with its position.
+// Calls change for the nodes of the kernel that contain the loop over steps, with its position. Returns what that
+// returns; false if there is no such loop.
 bool ChangeTurns(Planned& p, const std::function<bool(plan::Nodes&, size_t steps)>& change) {
   return AnyNodes(p.plan.entries[0].nodes, [&](plan::Nodes& nodes) {
     for (size_t n = 0; n < nodes.size(); ++n) {
@@ -190,14 +193,15 @@ bool ChangeTurns(Planned& p, const std::function<bool(plan::Nodes&, size_t steps
   });
 }
 
-// The copies of a later step, which are the first loop inside of the loop over steps.
+// Returns the copies of a later step: the first loop in the loop over steps that runs ahead. Returns null if there is none.
 plan::Node* CopiesAhead(plan::Node& steps) {
   for (plan::Node& node : steps.arms[0])
     if (const plan::Loop* loop = node.As<plan::Loop>(); loop != nullptr && loop->ahead) return &node;
   return nullptr;
 }
 
-// Steps without copies commit no group.
+// Moves the commits of steps into the loop of the copies ahead, so that steps without copies commit no group. Returns
+// false if nothing is copied ahead.
 bool CommitCopiesAlone(Planned& p) {
   return ChangeTurns(p, [](plan::Nodes& nodes, size_t steps) {
     plan::Node* const copies = CopiesAhead(nodes[steps]);
@@ -231,7 +235,7 @@ bool ChangeSteps(Planned& p, int64_t by) {
   });
 }
 
-// What comes first in a block is the initialization.
+// Repeats in each step what comes first in a block: the initialization.
 bool StartInEachStep(Planned& p) {
   return ChangeTurns(p, [](plan::Nodes& nodes, size_t steps) {
     plan::Nodes& body = nodes[steps].arms[0];
@@ -352,7 +356,7 @@ TEST(GpuInjections, MissingGuardsAreFound) {
 
 // --- Reductions across threads
 
-// The loops over the partial results of warps end after the first.
+// Ends the loops over the partial results of 8 warps after the first. Returns false if there is none.
 bool OnlyOneWarp(mlir::ModuleOp module, LaunchList&) {
   bool found = false;
   for (llvm_ir::ICmpOp compare : All<llvm_ir::ICmpOp>(module)) {
@@ -443,7 +447,7 @@ for i < 8 { for j < 64 { block u { spatial i < 8 = i  spatial j < 64 = j  U[i, j
 for i < 8 { for j < 64 { block c { spatial i < 8 = i  spatial j < 64 = j  C[i, j] = T[i, j] + U[i, j] } } }
 )";
 
-// The number on x has as many values as that on y should have, and the other way round.
+// Gives the number on x as many values as that on y should have, and the other way round. Returns false if there are none.
 bool ExchangeAxes(mlir::ModuleOp module, LaunchList&) {
   bool found = false;
   module.walk([&](mlir::Operation* op) {

@@ -1,5 +1,5 @@
-// The instructions of kernels: most of a product's inner loop are multiply-adds, memory is used in vectors, and all that a
-// thread has for itself is in registers.
+// Tests the instructions of kernels: most of a product's inner loop are multiply-adds, memory is used in vectors, and
+// all that a thread has for itself is in registers.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -56,7 +56,7 @@ std::string PtxOf(const Schedule& s, const char* chip) {
   return stages.ok() ? stages->ptx : "";
 }
 
-// Tiles of 128 by 128, of which a thread has 8 by 8.
+// Returns tiles of 128 by 128, of which a thread has 8 by 8.
 SimtTile LargeTile() {
   SimtTile tile{.rows = {1, 16, 8}, .columns = {1, 16, 8}, .step = 16, .vector = 4};
   tile.pipeline = {.depths = {3}, .transport = "async"};

@@ -42,7 +42,7 @@ std::string Library(const plan::Planned& planned) {
   return library.ok() ? *std::move(library) : "";
 }
 
-// Inputs, and zeros for the outputs.
+// Returns inputs, and zeros for the outputs.
 std::vector<std::string> BuffersOf(const Program& program, const std::vector<std::string>& inputs) {
   std::vector<std::string> buffers;
   size_t next = 0;
@@ -59,7 +59,7 @@ std::vector<std::string> Outputs(const Program& program, const std::vector<std::
   return outputs;
 }
 
-// Small integers, whose sums are exact in any order.
+// Returns small integers, whose sums are exact in any order.
 std::vector<std::string> WholeNumbers(const Program& program) {
   std::vector<std::string> inputs;
   int64_t seed = 1;
@@ -97,7 +97,7 @@ void ExpectRightInAllModes(const plan::Planned& planned, const std::vector<std::
   }
 }
 
-// Expects that mode kRandom finds each sync that is left out, whatever the order. Returns the number of syncs.
+// Expects that mode kRandom finds each sync that is left out, with each of four seeds. Returns the number of syncs.
 int ExpectAllSyncsAreMissed(const plan::Planned& planned, const std::vector<std::string>& inputs) {
   for (int sync = 0;; ++sync) {
     plan::Planned without = planned;

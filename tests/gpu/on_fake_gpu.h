@@ -45,7 +45,7 @@ class OnFakeGpu : public testing::Test {
     std::ofstream(PlaceOf(cubin), std::ios::binary) << emulated.outputs[0];
   }
 
-  // The same for the reference kernel, which the emulator would take seconds for: a loop.
+  // Writes a loop in place of the reference kernel's cubin, for which the emulator would take seconds.
   void StandInForTheReferenceKernel(BuilderPool& builders) const {
     const BuildResult cubin =
         builders.Submit(GpuKernelBuild(target_, GpuReferenceKernelProgram(), BuildOutput::kCubin)).get();
@@ -65,7 +65,7 @@ class OnFakeGpu : public testing::Test {
     ASSERT_TRUE(replayed.ok()) << replayed.status();
     StandIn(builders, replayed->program());
   }
-  // The same for the programs of a bundle of a task.
+  // Writes what the fake driver runs in place of the cubins of a bundle's programs.
   void StandInForBundle(BuilderPool& builders, const Program& original, const std::string& bundle) const {
     std::ifstream index(bundle + "/bundle.txt");
     for (std::string line; std::getline(index, line);) {

@@ -36,8 +36,8 @@ inline void ExpectClose(DType type, const std::string& found, const std::string&
   }
 }
 
-// The plan computes what the original program does, in the interpreter of plans, and as kernels in the emulator in all
-// modes. ptxas takes the kernels for two chips, without spills and stacks.
+// Expects that the plan computes what the original program does, in the interpreter of plans, and as kernels in the
+// emulator in all modes; and that ptxas takes the kernels for two chips, without spills and stacks.
 inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planned, double tolerance = 1e-4) {
   RandomDice dice(Engine{11});
   const std::vector<std::string> inputs = RandomInputs(original, dice);
@@ -76,9 +76,9 @@ inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planne
   }
 }
 
-// A program that is scheduled for a GPU passes all checks: Verify, the rules of finished programs, the proof, thread clocks,
-// and those of ExpectPlanOnGpu. The proof shows that the threads wait for each other, too. Every test that makes a GPU
-// schedule calls this (tests/house/gpu_schedules_test.cc).
+// Expects that a program that is scheduled for a GPU passes all checks: Verify, the rules of finished programs, the
+// proof, thread clocks, and those of ExpectPlanOnGpu. The proof shows that the threads wait for each other, too. Every
+// test that makes a GPU schedule calls this (tests/house/gpu_schedules_test.cc).
 inline void ExpectSameOnGpu(const Program& original, const Program& scheduled, double tolerance = 1e-4) {
   ASSERT_EQ(Verify(scheduled), absl::OkStatus());
   LoopNestSummary nests;

@@ -132,7 +132,7 @@ std::string Wanted(const Published& tile, const Schedule::Choice& choice) {
   return "no";
 }
 
-// The program of the sketch that makes the choices, with the decisions.
+// Returns the program of the sketch that makes the choices, with the decisions.
 absl::StatusOr<Program> ScheduledAs(const Published& tile, const Target& target) {
   const auto sketches = Enumerate(*ParseSpace("cuda"), tile.program, target);
   if (!sketches.ok()) return sketches.status();

@@ -158,7 +158,8 @@ for i < 3 block-x {
 }
 )";
 
-// The program is its own original: each block comes from itself, which a text does not say.
+// Expects that the program passes as its own original, with all checks of a GPU schedule. Each block comes from itself,
+// which a text does not say.
 void ExpectSame(const std::string& text) {
   auto program = ParseProgram(text);
   ASSERT_TRUE(program.ok()) << program.status();
@@ -168,7 +169,7 @@ void ExpectSame(const std::string& text) {
 
 TEST(ThreadReductions, StartFromOtherValues) { ExpectSame(kInitial); }
 
-// Of COLUMNS columns, each lane of a vector of 4 sums one. Thread-y has a row too many.
+// Each lane of a vector of 4 sums one of COLUMNS columns. Thread-y has a row too many.
 constexpr char kInLanes[] = R"(kiln.program v1
 program sums
 parameters A, B

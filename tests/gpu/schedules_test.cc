@@ -87,7 +87,7 @@ TEST(GpuSchedules, OfPairs) {
   ExpectSameOnGpu(Matmul(64, 64, 64), ProductByTiles(64, 4));
 }
 
-// Those of tests of synchronization. They are proven against themselves.
+// The schedules of the tests of synchronization are proven against themselves.
 TEST(GpuSchedules, ThatWaitForOthers) {
   for (const auto& [shift, threads] : {std::pair{0, 32}, {1, 8}, {1, 64}}) {
     const Program shifted = Shifted(256, shift, threads);

@@ -26,7 +26,7 @@ MeasureResult Race(Measurer& machine, const Program& original, const Program& sc
   return machine.Race({{.original = &original, .scheduled = &scheduled}})[0];
 }
 
-// Like Matmul, but adds where that multiplies.
+// Returns a program like Matmul, which adds where that multiplies.
 Program Sums(int64_t m, int64_t n, int64_t k) {
   Builder b("matmul");
   const Id A = b.Input("A", DType::kF32, {m, k}), B = b.Input("B", DType::kF32, {k, n});
@@ -37,7 +37,7 @@ Program Sums(int64_t m, int64_t n, int64_t k) {
   return b.Finish();
 }
 
-// A thread for each element.
+// Returns the program with a thread for each element.
 Program Simple(const Program& program, int64_t threads = 32) {
   Schedule s = Scheduled(program);
   s.BindRest(1 << 20, threads);
@@ -95,7 +95,7 @@ TEST(StaticMachine, RunsSomeBlocksOfALargeProgram) {
   EXPECT_EQ(Race(*machine, original, wrong).status, "wrong_result");
 }
 
-// S = A * B, or a sum of A + B; C = S + 1: two kernels.
+// Returns a program for two kernels: S = A * B if `right`, otherwise a sum of A + B; then C = S + 1.
 Program TwoKernels(bool right, int64_t n = 512) {
   Builder b("two");
   const Id A = b.Input("A", DType::kF32, {n, n}), B = b.Input("B", DType::kF32, {n, n}),

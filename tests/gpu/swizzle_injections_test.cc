@@ -11,7 +11,8 @@ namespace {
 namespace llvm_ir = mlir::LLVM;
 namespace nvvm = mlir::NVVM;
 
-// The threads of a row write it as it lies in swizzled lines, and read it in another order.
+// Removes the last swizzle: threads write a row as it lies in swizzled lines, and read it in another order. Returns
+// false if there are fewer than two.
 bool SwizzleWritesAlone(mlir::ModuleOp module, LaunchList&) {
   const auto swizzles = All<llvm_ir::XOrOp>(module);
   if (swizzles.size() < 2) return false;
@@ -32,8 +33,8 @@ bool SwizzleFewerBits(mlir::ModuleOp module, LaunchList&) {
   return true;
 }
 
-// The threads that write take the lines of the whole buffer for those of the tile that shared memory holds. The block is the
-// number of the tile, of three lines.
+// Lets the threads that write take the lines of the whole buffer for those of the tile that shared memory holds. The
+// block is the number of the tile, of three lines. Returns false if there is no swizzle.
 bool SwizzleBeforeCompaction(mlir::ModuleOp module, LaunchList&) {
   const auto swizzles = All<llvm_ir::XOrOp>(module);
   if (swizzles.empty()) return false;

@@ -39,7 +39,7 @@ Comment ParseComment(absl::string_view line) {
   return comment;
 }
 
-// Where the second column of a table's row begins; npos if the row has none.
+// Returns where the second column of a table's row begins; npos if the row has none.
 size_t SecondColumn(const std::string& text) {
   const size_t gap = text.find("  ");
   return gap == std::string::npos ? gap : text.find_first_not_of(' ', gap);
@@ -51,13 +51,13 @@ bool BeginsItem(absl::string_view text) {
   return absl::StartsWith(text, ". ");
 }
 
-// True if a formatter may have wrapped the line: the next line's first word would not fit on it.
+// Returns true if a formatter may have wrapped the line: the next line's first word would not fit on it.
 bool IsFull(const Comment& line, const Comment& next) {
   const std::string word = next.text.substr(0, next.text.find(' '));
   return line.columns <= kColumns && line.columns + 1 + Columns(word) > kColumns;
 }
 
-// The lines that a formatter has wrapped, each as "NUMBER: LINE".
+// Returns the lines that a formatter has wrapped, each as "NUMBER: LINE".
 //  - An item of a list that fills its line must continue deeper than it began.
 //  - So must a row of a table, unless the next row has its second column at the same position.
 //  - No line may be a rule (-----) alone: it belongs behind a title.

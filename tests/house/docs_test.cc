@@ -17,7 +17,7 @@
 namespace kiln::house {
 namespace {
 
-// Every file and folder of the tree. `build` is not among them.
+// Returns every file and folder of the tree. `build` is not among them.
 std::set<std::string> PathsOf(const std::vector<TextFile>& tree) {
   std::set<std::string> paths;
   for (const TextFile& file : tree) {
@@ -34,8 +34,7 @@ std::vector<std::string> Matches(const std::string& line, const std::regex& rege
   return found;
 }
 
-// True if `path` exists: a file, a folder, a program named like its source without `.cc`, or a decision by
-// number.
+// Returns true if `path` exists: a file, a folder, a program named like its source without `.cc`, or a decision by number.
 bool Exists(const std::set<std::string>& paths, const std::string& path) {
   if (paths.contains(path) || paths.contains(path + ".cc")) return true;
   static const std::regex decision("docs/decisions/[0-9]{4}");
@@ -43,7 +42,7 @@ bool Exists(const std::set<std::string>& paths, const std::string& path) {
   return std::regex_match(path, decision) && next != paths.end() && absl::StartsWith(*next, path + "-");
 }
 
-// The dead links and paths of a page, each as "NUMBER: TEXT". Fenced samples are left out.
+// Returns the dead links and paths of a page, each as "NUMBER: TEXT". Fenced samples are left out.
 //  - A link is read from the folder of its page; addresses and links within the page are left out.
 //  - Back quotes hold a path if its first part is a folder of the tree. What follows a blank, a colon, a comma or
 //    a pattern's first character (*, <, {) is left out.

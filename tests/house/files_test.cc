@@ -15,14 +15,14 @@
 namespace kiln::house {
 namespace {
 
-// True for a file that defines a subcommand of `kiln`.
+// Returns true for a file that defines a subcommand of `kiln`.
 bool DefinesCommand(const TextFile& file) {
   return absl::StartsWith(file.path, "tools/commands/") &&
          std::any_of(file.lines.begin(), file.lines.end(),
                      [](const std::string& line) { return absl::StartsWith(line, "Action Add"); });
 }
 
-// The limit of a file's lines. A command and a leaf module fit a page; the framework of modules/, multi-level
+// Returns the limit of a file's lines. A command and a leaf module fit a page; the framework of modules/, multi-level
 // tiling and what modules for GPUs share may be longer.
 size_t LineLimit(const TextFile& file) {
   const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
@@ -87,7 +87,7 @@ bool ContainsAny(absl::string_view text, const std::vector<std::string>& words) 
                      [&](const std::string& word) { return absl::StrContains(text, word); });
 }
 
-// The names of speeds: "gflops", and the variables that these statements set from a clock.
+// Returns the names of speeds: "gflops", and the variables that these statements set from a clock.
 std::set<std::string> NamesOfSpeeds(const std::vector<std::string>& statements) {
   static const std::vector<std::string> kClocks = {"steady_clock::now", "MonotonicSeconds", "clock_gettime",
                                                    "CpuSeconds", "absl::Now"};

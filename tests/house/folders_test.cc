@@ -25,12 +25,12 @@ using Graph = std::map<std::string, std::set<std::string>>;  // folder: the fold
 
 constexpr size_t kMaxUnits = 20;  // of a folder: a header and its source are one
 
-// Folders with one file per primitive or test may be long, since files are found by name.
+// Returns true for a folder with one file per primitive or test, which may be long, since files are found by name.
 bool MayBeLong(absl::string_view folder) {
   return folder == "lang/primitives" || folder == "tests" || absl::StartsWith(folder, "tests/");
 }
 
-// "FOLDER has N units" of each folder that has too many.
+// Returns "FOLDER has N units" of each folder that has too many.
 std::vector<std::string> TooLong(const std::vector<std::string>& sources) {
   std::map<std::string, std::set<std::string>> units;
   for (const std::string& path : sources) units[FolderOf(path)].insert(path.substr(0, path.rfind('.')));
@@ -43,7 +43,7 @@ std::vector<std::string> TooLong(const std::vector<std::string>& sources) {
   return wrong;
 }
 
-// The groups of folders that import each other in a loop.
+// Returns the groups of folders that import each other in a loop.
 std::vector<std::string> Loops(const Graph& graph) {
   std::map<std::string, std::set<std::string>> reached;
   for (const auto& [from, to] : graph) {

@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string kPage = "docs/reference/formats.md";
 
-// The page's code blocks of this kind; expects at least one.
+// Returns the page's code blocks of this kind; expects at least one.
 std::vector<std::string> Blocks(const std::string& kind) {
   std::vector<std::string> blocks = Fenced(kPage, kind);
   EXPECT_FALSE(blocks.empty()) << kPage << " has no block ```" << kind;
@@ -51,7 +51,7 @@ std::string OnlyBlock(const std::string& kind) {
 
 std::string AllOf(const std::string& kind) { return absl::StrJoin(Blocks(kind), ""); }
 
-// The comment at the top of a header, without the indentation of three spaces.
+// Returns the comment at the top of a header, without the indentation of three spaces.
 std::string HeaderComment(const std::string& path) {
   std::string text;
   for (absl::string_view line : LinesOf(path)) {

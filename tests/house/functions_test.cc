@@ -26,7 +26,7 @@ const std::set<std::string> kTables = {
     "validator/numeric/tolerance.cc Make",
 };
 
-// The text with comments, literals and preprocessor lines replaced by blanks, so that line numbers stay.
+// Returns the text with comments, literals and preprocessor lines replaced by blanks, so that line numbers stay.
 std::string Blanked(const std::string& text) {
   std::string out;
   const auto skip = [&](size_t& i, size_t end) {
@@ -59,7 +59,7 @@ std::string Blanked(const std::string& text) {
   return out;
 }
 
-// True if the braces after this head contain declarations: a namespace, a type, extern "C".
+// Returns true if the braces after this head contain declarations: a namespace, a type, extern "C".
 bool IsScope(absl::string_view head) {
   for (const char* word : {"namespace", "class ", "struct ", "union ", "enum ", "extern ", "template "}) {
     if (!absl::StartsWith(head, word)) continue;
@@ -70,7 +70,8 @@ bool IsScope(absl::string_view head) {
   return false;
 }
 
-// `absl::Status Tuner::Recall(bool resumed)` -> `Tuner::Recall`; empty if this is the head of no function.
+// Returns the name of the function with this head: `Tuner::Recall` of `absl::Status Tuner::Recall(bool resumed)`; empty
+// if this is the head of no function.
 std::string FunctionName(absl::string_view head) {
   const size_t open = head.find('(');
   if (open == absl::string_view::npos) return "";
@@ -86,8 +87,8 @@ std::string FunctionName(absl::string_view head) {
   return macro ? std::string(head.substr(0, head.find(')') + 1)) : name;
 }
 
-// True if a brace after the text `head` opens a function's body. False for a brace in parentheses, and for
-// one that initializes a member.
+// Returns true if a brace after the text `head` opens a function's body. False for a brace in parentheses, and for one
+// that initializes a member.
 bool OpensBody(absl::string_view head) {
   return !head.empty() && std::isspace(head.back()) &&
          std::count(head.begin(), head.end(), '(') == std::count(head.begin(), head.end(), ')');
@@ -98,8 +99,7 @@ struct Function {
   int lines;
 };
 
-// The functions of a formatted source, at any depth of namespaces and classes. A lambda belongs to its
-// function.
+// Returns the functions of a formatted source, at any depth of namespaces and classes. A lambda belongs to its function.
 std::vector<Function> FunctionsOf(const std::string& source) {
   const std::string text = Blanked(source);
   std::vector<Function> functions;

@@ -32,7 +32,7 @@ class Rows {
     if (row == rows_.end()) row = rows_.insert(row, {key, {}});
     row->second.push_back(what);
   }
-  // Rows of more entries come first; those of as many keep their order.
+  // Sorts the rows: those of more entries come first, and those of as many keep their order.
   void SortBySize() {
     std::vector<Row> sorted;
     for (size_t size = 0; sorted.size() < rows_.size(); ++size)

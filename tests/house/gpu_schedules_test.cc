@@ -22,7 +22,8 @@
 namespace kiln::house {
 namespace {
 
-// Those of the language, of plans, features, limits and proofs have no LLVM.
+// The folders whose tests have LLVM, so that they can check a schedule in full. Those of the language, of plans,
+// features, limits and proofs have none.
 constexpr const char* kFolders[] = {"tests/gpu/", "tests/support/", "tests/backends/", "tests/tools/",
                                     "tests/api/", "tests/e2e/",     "testing/"};
 constexpr const char* kMakers[] = {".Bind(",      ".BindRest(",  " block-x {",           " thread-x {",
@@ -47,7 +48,7 @@ struct Definition {
   bool Makes() const {
     return absl::c_any_of(kMakers, [&](const char* part) { return absl::StrContains(text, part); });
   }
-  // True if it has the name of the other one, which it can see.
+  // Returns true if this definition can see the other one and has its name in its text.
   bool Uses(const Definition& other) const {
     if (&other == this || (other.path != path && !absl::EndsWith(other.path, ".h"))) return false;
     const auto in_word = [](char c) {
@@ -61,7 +62,7 @@ struct Definition {
   }
 };
 
-// "Suite.Name" of a test.
+// Returns "Suite.Name" of a test, or the name of another definition; "" if the line defines nothing.
 std::string NameOf(const std::string& line) {
   static const std::regex test(R"(^TEST\w*\((\w+), (\w+)\))"), other(R"((\w+)(\(|\[|\{| = | \{| : ))");
   std::smatch found;
@@ -105,7 +106,7 @@ void Close(Some& some, const std::vector<Definition>& all,
       if (!known.contains(&d) && is_related(*some[next], d)) known.insert(&d), some.push_back(&d);
 }
 
-// What calls a check, and all that this uses.
+// Returns what calls a check, and all that this uses.
 Some Checked(const std::vector<Definition>& all) {
   Some some;
   for (const Definition& d : all)

@@ -28,7 +28,7 @@ inline std::optional<Include> ParseInclude(absl::string_view line) {
   return Include{std::string(line.substr(0, end)), quoted};
 }
 
-// The folder of a path, without the '/' at its end; "" for a path without one.
+// Returns the folder of a path, without the '/' at its end; "" for a path without one.
 inline std::string FolderOf(absl::string_view path) {
   const size_t slash = path.rfind('/');
   return slash == absl::string_view::npos ? "" : std::string(path.substr(0, slash));

@@ -232,7 +232,7 @@ bool StartsWithAny(absl::string_view path, const std::vector<std::string>& prefi
   return false;
 }
 
-// True for headers of the C++ library or the system, such as <vector>, <unistd.h> and <sys/mman.h>.
+// Returns true for headers of the C++ library or the system, such as <vector>, <unistd.h> and <sys/mman.h>.
 bool IsSystem(absl::string_view included) {
   static const std::set<std::string> kNotSystem = {"sqlite3.h",    "hwloc.h", "seccomp.h",
                                                    "rapidcheck.h", "cuda.h",  "zip.h"};
@@ -240,14 +240,13 @@ bool IsSystem(absl::string_view included) {
   return StartsWithAny(included, {"sys/", "linux/", "asm/", "netinet/", "arpa/", "net/", "gnu/"});
 }
 
-// True if an entry of a row allows this path. An entry is a file, the files in "a/", or everything below
-// "a/**".
+// Returns true if an entry of a row allows this path. An entry is a file, the files in "a/", or everything below "a/**".
 bool Allows(absl::string_view entry, absl::string_view path) {
   if (absl::ConsumeSuffix(&entry, "**")) return absl::StartsWith(path, entry);
   return entry == path || (absl::ConsumeSuffix(&entry, "/") && FolderOf(path) == entry);
 }
 
-// The row of a file; null if it is in no folder of the table.
+// Returns the row of a file; null if it is in no folder of the table.
 const Row* RowOf(absl::string_view file) {
   const Row* row = nullptr;
   for (const Row& candidate : kTable) {
@@ -259,7 +258,7 @@ const Row* RowOf(absl::string_view file) {
   return row;
 }
 
-// Why the include on this line is not allowed in this file; empty if it is, or if the line is no include.
+// Returns why the include on this line is not allowed in this file; empty if it is, or if the line is no include.
 std::string Violation(const std::string& file, const std::string& line) {
   const auto include = ParseInclude(line);
   if (!include) return "";

@@ -18,8 +18,7 @@ namespace {
 
 constexpr int kMaxMethods = 30;
 
-// The number of methods of each class of a formatted source: the lines that begin a member and have a
-// parenthesis.
+// Returns the number of methods of each class of a formatted source: the lines that begin a member and have a parenthesis.
 std::map<std::string, int> MethodsOf(const std::vector<std::string>& lines) {
   std::map<std::string, int> methods;
   std::vector<std::pair<size_t, std::string>> open;  // classes around the line, with their indents

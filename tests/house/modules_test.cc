@@ -11,7 +11,7 @@
 namespace kiln::house {
 namespace {
 
-// The pool that a line reads; empty if it reads none.
+// Returns the pool that a line reads; empty if it reads none.
 std::string PoolReadBy(absl::string_view line) {
   for (const std::string pool : {"exprs[", "marks[", "splits[", "List(", "SumOf(", "Accesses("})
     if (absl::StrContains(line, absl::StrCat(".", pool))) return pool;

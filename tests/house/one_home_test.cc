@@ -25,7 +25,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// `(const Program & program,int n=1) const` -> `const Program &,int`: names and defaults make no overload.
+// Returns the types of the parameters alone, since names and defaults make no overload: `const Program &,int` of
+// `(const Program & program,int n=1) const`.
 std::string ParameterTypes(absl::string_view signature) {
   std::vector<std::string> types(1);
   int depth = 0;
@@ -48,9 +49,9 @@ std::string ParameterTypes(absl::string_view signature) {
   return absl::StrJoin(types, ",");
 }
 
-// The name of a tag that only one file may define; empty for other tags. Members belong to their class, and
-// names that are in an anonymous namespace, static, or outside of any namespace (such as main) belong to
-// their file. Aliases are ignored.
+// Returns the name of a tag that only one file may define; empty for other tags. Members belong to their class, and
+// names that are in an anonymous namespace, static, or outside of any namespace (such as main) belong to their file.
+// Aliases are ignored.
 std::string NameOfHome(const Json& tag) {
   const std::string scope = tag.value("scope", ""), kind = tag.at("kind"), name = tag.at("name");
   if (scope.empty() || absl::StrContains(scope, "__anon") || absl::StartsWith(name, "__anon")) return "";
@@ -62,7 +63,7 @@ std::string NameOfHome(const Json& tag) {
   return absl::StrCat(qualified, "(", ParameterTypes(tag.value("signature", "")), ")");
 }
 
-// For each name that two files define or two headers declare: the text "NAME is in FILE, FILE".
+// Returns the text "NAME is in FILE, FILE" for each name that two files define or two headers declare.
 std::vector<std::string> TwoHomes(const std::string& root, const std::vector<std::string>& files) {
   const std::string list = absl::StrCat(testing::TempDir(), "/ctags_files_", getpid());
   const std::string out = absl::StrCat(testing::TempDir(), "/ctags_out_", getpid());

@@ -26,7 +26,7 @@ inline bool IsDatabase(absl::string_view path) {
   return absl::EndsWith(path, ".db") || absl::EndsWith(path, ".db-wal") || absl::EndsWith(path, ".db-shm");
 }
 
-// Every text file of the repository. IsSource() is true for C++ sources and headers.
+// Returns every text file of the repository. IsSource() is true for C++ sources and headers.
 inline std::vector<TextFile> ReadTree() {
   namespace fs = std::filesystem;
   const fs::path root(KILN_SOURCE_DIR);

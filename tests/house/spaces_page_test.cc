@@ -17,7 +17,7 @@ namespace {
 
 const std::string kPage = "docs/reference/spaces.md";
 
-// The first sentence of the comment at the top of the file that registers a module, without the module's name.
+// Returns the first sentence of the comment at the top of the file that registers a module, without the module's name.
 std::string DoneBy(const std::string& module, const std::vector<house::TextFile>& tree) {
   const std::string registers = absl::StrCat("KILN_MODULE(\"", module, "\"");
   for (const house::TextFile& file : tree) {

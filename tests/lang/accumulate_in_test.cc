@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kTerms = 1024;
 
-// y[i] sum= x[i, k]
+// Returns the program y[i] sum= x[i, k]
 Program RowSums(DType type) {
   Builder b("rows");
   const Id x = b.Input("x", type, {2, kTerms}), y = b.Output("y", type, {2});

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// C[h] = the sum, or the largest, of X[h + i - 1] * W[i], with zeros around X.
+// Returns the program C[h] = the sum, or the largest, of X[h + i - 1] * W[i], with zeros around X.
 Program Window(Monoid::Kind monoid = Monoid::Kind::kSum) {
   Builder b("window");
   const Id x = b.Input("X", DType::kF32, {14}), w = b.Input("W", DType::kF32, {3}),

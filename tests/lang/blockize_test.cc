@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr auto kI32 = DType::kI32;
 
-// C[i, j] sum= A[i, k] * B[k, j]
+// Returns the program C[i, j] sum= A[i, k] * B[k, j]
 Program Matmul(int64_t m = 8, int64_t n = 8, int64_t k = 6) {
   Builder b("matmul");
   const Id A = b.Input("A", kI32, {m, k}), B = b.Input("B", kI32, {k, n}), C = b.Output("C", kI32, {m, n});

@@ -58,7 +58,7 @@ class Net {
              b.Mul(b.Load(x, {d0, d1 + d3, d2 + d4}), b.Load(weights, {d0, IndexSum::Constant(0), d3, d4})));
     return out;
   }
-  // Y[f, h, w] = value, in the shape of x.
+  // Adds the block Y[f, h, w] = value, in the shape of x. Returns Y, a temporary.
   Id Store(const std::string& y, Id x, Id value) {
     const auto [c, h, width] = ShapeOf(x);
     const Id out = b.Temporary(y, kF32, {c, h, width});
@@ -88,7 +88,7 @@ class Net {
   const Id x = b.Input("X", kF32, {3, 8, 8});
 };
 
-// The program after ChannelsLast, which changes so many temporaries and no result.
+// Returns the program after ChannelsLast, which changes so many temporaries and no result.
 std::string Permuted(const Program& before, int temporaries) {
   Program after = before;
   EXPECT_EQ(ChannelsLast(after), temporaries) << ToString(after);

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// y = exp(x)·exp(x), in two blocks.
+// Returns the program y = exp(x)·exp(x), in two blocks.
 Program TwoBlocks() {
   Builder b("two");
   const Id x = b.Input("x", DType::kF32, {8}), t = b.Temporary("t", DType::kF32, {8}),

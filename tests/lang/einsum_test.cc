@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 constexpr auto kI32 = DType::kI32, kF32 = DType::kF32;
 
-// C[i, j] sum= A[i + r] * B[r, j]
+// Returns the program C[i, j] sum= A[i + r] * B[r, j]
 Program Conv1d() {
   Builder b("conv");
   const Id A = b.Input("A", kI32, {8}), B = b.Input("B", kI32, {3, 8}), C = b.Output("C", kI32, {6, 8});
@@ -23,7 +23,7 @@ Program Conv1d() {
   return b.Finish();
 }
 
-// Y[n, h, w, o] sum= X[n, 2 h + y - 1, w + x, c] * W[y, x, c, o], 0 beyond
+// Returns the program Y[n, h, w, o] sum= X[n, 2 h + y - 1, w + x, c] * W[y, x, c, o], 0 beyond
 Program Conv2d() {
   Builder b("conv");
   const Id X = b.Input("X", kI32, {2, 6, 5, 2}), W = b.Input("W", kI32, {3, 2, 2, 3}),
@@ -45,7 +45,7 @@ Program Conv2d() {
   return b.Finish();
 }
 
-// C[h, i, j] sum= f32(A[h, i, k]) * f32(B[h, j, k])
+// Returns the program C[h, i, j] sum= f32(A[h, i, k]) * f32(B[h, j, k])
 Program Attention(DType type = DType::kF16) {
   Builder b("scores");
   const Id A = b.Input("A", type, {3, 4, 8}), B = b.Input("B", type, {3, 4, 8}),

@@ -1,4 +1,4 @@
-// What a model computes twice is computed once.
+// Tests that what a model computes twice is computed once.
 #include "lang/graph/equal_blocks.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1);
 
-// Y[i] = (row sums of X)*A + (row sums of X)*B, the sums and their multiples in blocks of their own.
+// Returns the program s = the row sums of X, t = s once more, u = s + a, v = second(t, b_factor), Y = u + v, with a
+// block for each of them.
 Program Twice(double a, double b_factor, Op second = Op::kAdd) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {4, 8}), y = b.Output("y", kF32, {4});

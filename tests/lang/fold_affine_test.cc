@@ -56,7 +56,7 @@ class Product {
   Id x, w, scale, shift, sums, last = kNone;
 };
 
-// The results of both programs for the same drawn inputs.
+// Expects that both programs give results within `tolerance` for the same drawn inputs.
 void ExpectNear(const Program& before, const Program& after, double tolerance) {
   ASSERT_TRUE(Verify(after).ok()) << Verify(after);
   RandomDice dice(Engine({17}));
@@ -129,7 +129,7 @@ TEST(FoldAffine, StaysWithinItsBound) {
   }
 }
 
-// As PyTorch's exporter writes a batch norm: an operation each.
+// A batch norm as PyTorch's exporter writes it, with a block for each operation.
 TEST(FoldAffine, FollowsBlocksThatOnlyScaleAndShift) {
   Product p;
   p.AddSums();
@@ -213,7 +213,7 @@ TEST(FoldAffine, LeavesWhatItCannotFold) {
   }
 }
 
-// Every value becomes `of` it.
+// Returns the arrays with every value replaced by `of` it.
 template <typename Of>
 std::vector<std::string> Each(std::vector<std::string> arrays, const Of& of) {
   for (std::string& bytes : arrays) {

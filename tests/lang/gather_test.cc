@@ -26,7 +26,7 @@ class NoChoices : public Chooser {
   int ChooseStructure(absl::string_view, int) override { return 0; }
 };
 
-// T = twice the table; Y[i, j] = T[at[i], j], as embeddings read their tables.
+// Returns the program T = twice the table; Y[i, j] = T[at[i], j], as embeddings read their tables.
 Program Embedding(int64_t rows, int64_t columns, int64_t count) {
   Builder b("embedding");
   const Id W = b.Input("W", DType::kF32, {rows, columns}), at = b.Input("at", DType::kI64, {count}),

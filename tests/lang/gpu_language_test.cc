@@ -39,7 +39,7 @@ absl::Status Lowerable(const Program& p) {
   return VerifyLowerable(nests);
 }
 
-// T = A;  C = T + T.  n elements.
+// Returns the program T = A;  C = T + T, of n elements.
 Program Twice(int64_t n, DType dtype = DType::kF32) {
   Builder b("twice");
   const Id A = b.Input("A", dtype, {n}), T = b.Temporary("T", dtype, {n}), C = b.Output("C", dtype, {n});
@@ -48,7 +48,7 @@ Program Twice(int64_t n, DType dtype = DType::kF32) {
   return b.Finish();
 }
 
-// block-x: { a row cyclically over 8 threads, 4 elements at a time, in `storage`;  use it likewise }
+// Returns the schedule block-x: { a row cyclically over 8 threads, 4 elements at a time, in `storage`;  use it likewise }
 Schedule CyclicRow(const char* storage) {
   Schedule s = Scheduled(Twice(128));
   const Block make = s.GetBlock("make"), use = s.GetBlock("use");
@@ -127,7 +127,7 @@ TEST(Threads, AKernelWithFragmentsConsistsOfWarps) {
   ExpectSame(Twice(256), p);
 }
 
-// block-x: for k: { copy a tile of B, 3 or 6 by 10, by 7 or 6 threads;  multiply }
+// Returns the schedule for k, pipelined: { `threads` threads: copy a tile of B, `tile` by 10;  multiply }
 Schedule Fetched(int64_t tile, int64_t threads, const PipelineOptions& options) {
   Schedule s = Scheduled(Matmul(threads, 10, 12));
   const Block matmul = s.GetBlock("matmul");
@@ -193,8 +193,8 @@ TEST(Pipeline, IsRefusedWhereAMarkDoesNotTakeEveryValue) {
   }
 }
 
-// C[i] = Σ_k P[i + k] with P[j] = A[j - pad] within 0 .. n-1 (or to `limit`), else 0, made for each block of
-// 4.
+// Returns a schedule of C[i] = Σ_k P[i + k] with P[j] = A[j - 2] for 0 <= j - 2 < limit, else 0. A pipelined loop makes
+// it for four i at a time.
 Schedule Padded(int64_t limit, const char* transport) {
   Builder b("padded");
   const Id A = b.Input("A", DType::kF32, {16}), P = b.Temporary("P", DType::kF32, {20}),

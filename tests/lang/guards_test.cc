@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// C[i] = T[i + 1], i < 10 in tiles of `tile`.
+// Returns ReadsLessThanRegion of C[i] = T[i + 1], i < 10 in tiles of `tile`.
 bool ReadsLess(int64_t tile) {
   Builder b("shifted");
   const Id C = b.Output("C", DType::kF32, {10}), T = b.Input("T", DType::kF32, {11});
@@ -26,7 +26,7 @@ TEST(Guards, CutOffAPartOfWhatIsReadAtAnOffset) {
   EXPECT_TRUE(ReadsLess(4));  // a tile ends at 12, and reads T[1..12] but for what the guard forbids
 }
 
-// One block in a loop of three iterations. The text `domain` stands after its iter.
+// Returns a program of one block in a loop of three iterations. The text `domain` stands after its iter.
 Program Stores(absl::string_view domain) {
   return ParseProgram(absl::StrCat(R"(kiln.program v1
 program stores

@@ -132,8 +132,8 @@ Box Digits(const IndexMap& map) {
   return digits;
 }
 
-// True if the values over the box, first source fastest, are those of a sum of at most `most` terms
-// factor * floor(source / lower). Each function of one source has exactly one such form, found from 0 up.
+// Returns true if the values over the box, first source fastest, are those of a sum of at most `most` terms factor *
+// floor(source / lower). Each function of one source has exactly one such form, found from 0 up.
 bool Expressible(const Point& values, const Box& box, size_t most) {
   const IndexSum base = IndexSum::Constant(values[0]);
   IndexSum sum = base;
@@ -264,7 +264,7 @@ TEST(IndexMapFuzz, SubstituteAgreesWithEvaluation) {
   EXPECT_GT(done, 10000);
 }
 
-// One random step of a history: a perfect split, a fuse, a permutation or a reversal of a box.
+// Returns one random step of a history: a perfect split, a fuse, a permutation or a reversal of a box.
 IndexMap RandomStep(Random& random, const Point& domain) {
   IndexMap step = IndexMap::Identity(domain);
   const int at = random.Between(0, domain.size() - 1);

@@ -11,7 +11,7 @@ std::string Name(Source source) { return std::string(1, "xyz"[source.id]); }
 std::string Text(const IndexSum& sum) { return ToString(sum, Name); }
 std::string Text(const std::optional<IndexSum>& sum) { return sum ? Text(*sum) : "nullopt"; }
 
-// An ExtentOf for the sources x, y, z.
+// Returns an ExtentOf for the sources x, y, z.
 auto Extents(std::vector<int64_t> extents) {
   return [extents = std::move(extents)](Source source) { return extents[source.id]; };
 }

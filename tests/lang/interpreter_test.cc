@@ -28,7 +28,7 @@ Program Matmul(int64_t m, int64_t n, int64_t k, DType type = DType::kF32) {
   return b.Finish();
 }
 
-// out[i] = f(in[i]).
+// Returns the array out[i] = f(in[i]), as the interpreter computes it.
 template <typename Out, typename In, typename MakeValue>
 std::vector<Out> Map(DType out_type, DType in_type, const std::vector<In>& in, MakeValue value) {
   Builder b("map");

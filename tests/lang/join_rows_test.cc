@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum f = Builder::Iter(0), c = Builder::Iter(1);
 
-// The steps of a recurrent network: H1[f] = max(X[row, c]*W[c, f] + H0[c]*U[c, f], 0), and so on, for these rows.
+// Returns the steps of a recurrent network: H1[f] = max(X[row, c]*W[c, f] + H0[c]*U[c, f], 0), and so on, for these rows.
 Program Steps(const std::vector<int64_t>& rows) {
   Builder b("net");
   const std::vector<Builder::IterSpec> iters{{"f", 6}, {"c", 6, IterKind::kReduction}};
@@ -57,7 +57,7 @@ TEST(JoinRows, TakesRowsAtEvenDistancesInAnyOrder) {
   ExpectSameResults(before, after);
 }
 
-// Convolutions of the frames of a film, whose frames from `written` on are computed between them.
+// Returns convolutions of the frames of a film, whose frames from `written` on are computed between them.
 Program Frames(bool written) {
   Builder b("film");
   const IndexSum k = Builder::Iter(0), h = Builder::Iter(1), w = Builder::Iter(2), ch = Builder::Iter(3),

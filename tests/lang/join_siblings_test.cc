@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum n = Builder::Iter(0), f = Builder::Iter(1), c = Builder::Iter(2);
 
-// Products of X with constants of these widths, each with a bias and a rectifier of its own, and a sum of all rows.
+// Returns the products of X with constants of these widths, each with a bias and, if `rectified`, a rectifier of its
+// own; and the sum of their last columns.
 Program Branches(const std::vector<int64_t>& widths, const std::vector<bool>& rectified) {
   Builder b("net");
   const Id x = b.Input("X", kF32, {5, 7}), y = b.Output("Y", kF32, {5});

@@ -55,7 +55,7 @@ TEST(VectorizeInner, TakesFewerLanesOfFunctions) {
   EXPECT_THAT(ToString(s.program()), HasSubstr("for i_0 < 2 {\n  for i_1 < 32 vectorized {"));
 }
 
-// T[j, i] = A[i, j], loops j and i.
+// Returns the program T[j, i] = A[i, j], loops j and i.
 Program Transposed(int64_t columns, int64_t rows) {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {rows, columns}), T = b.Output("T", DType::kF32, {columns, rows});
@@ -186,7 +186,8 @@ TEST(UnrollUpTo, RepeatsNoReductionThatIsLongerThanTheRegisters) {
   EXPECT_THAT(SumsUnrolled(17), HasSubstr("for i < 4 {\n  for k < 17 unrolled {"));
 }
 
-// A program that sums rows, possibly computed inside the row loop of the reader.
+// Returns the text of a program that sums rows in `lanes` lanes and scales them by their sums. With `below_reader`, the
+// sums are computed inside the row loop of the reader.
 std::string Rows(int64_t columns, int64_t lanes, bool below_reader = false) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kF32, {3, columns}), B = b.Output("B", DType::kF32, {3, columns});

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr char kSame[] = "(i, j) -> (i, j)";
 
-// T[i, j] = A[i, j];  C[j, i] = T[i, j].  8 by 8.
+// Returns the program T[i, j] = A[i, j];  C[j, i] = T[i, j], of `rows` by 8 elements.
 Program Transposed(int64_t rows = 8) {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {rows, 8}), C = b.Output("C", DType::kF32, {8, rows}),

@@ -44,7 +44,7 @@ class Plain {
     }
     return true;
   }
-  // The loops whose sums give the iters of a kind.
+  // Returns the loops whose sums give the iters of a kind.
   std::set<Id> LoopsOf(IterKind kind) const {
     std::set<Id> loops;
     for (size_t i = 0; i < bindings_.iters.size(); ++i) {
@@ -52,7 +52,7 @@ class Plain {
     }
     return loops;
   }
-  // The accessed element in terms of the layout's axes; nothing if a `within` skips the load.
+  // Returns the accessed element in terms of the layout's axes; nothing if a `within` skips the load.
   std::vector<int64_t> Axes(Id buffer, absl::Span<const int32_t> index, const Point& point) const {
     std::vector<int64_t> iters, logical;
     for (const IndexSum& iter : bindings_.iters) iters.push_back(At(iter, point));
@@ -123,8 +123,8 @@ class Comparison {
     return point;
   }
 
-  // Which loops feed the iters of a kind: LoopNestSummary must report every loop that remains in simplified
-  // bindings, and only loops that occur in the bindings.
+  // Expects that LoopNestSummary reports, of the loops that feed the iters of a kind, every one that remains in
+  // simplified bindings, and only loops that occur in the bindings.
   void ExpectFeeds(const NestBlock& block, const Plain& plain) {
     for (const IterKind kind : {IterKind::kSpatial, IterKind::kReduction}) {
       const std::vector<bool> named = Feeds(p_, block.node, kind);

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr auto kI32 = DType::kI32;
 
-// for i < 12: t[i] = 2 A[i];  for i < n: B[i] = t[scale * i + offset]
+// Returns the program for i < 12: t[i] = 2 A[i];  for i < n: B[i] = t[scale * i + offset]
 Program Chain(int64_t n, int64_t scale = 1, int64_t offset = 0) {
   Builder b("chain");
   const Id A = b.Input("A", kI32, {12}), t = b.Temporary("t", kI32, {12}), B = b.Output("B", kI32, {n});
@@ -21,7 +21,7 @@ Program Chain(int64_t n, int64_t scale = 1, int64_t offset = 0) {
   return b.Finish();
 }
 
-// for i < 4: for r < 9: t[i] sum= (0 <= i + r - 2 < 6 ? A[i + r - 2] : 0)
+// Returns the program for i < 4: for r < 9: B[i] sum= (0 <= i + r - 2 < 6 ? A[i + r - 2] : 0)
 Program Padded() {
   Builder b("padded");
   const Id A = b.Input("A", kI32, {6}), B = b.Output("B", kI32, {4});

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 
 constexpr PipelineOrder kOrders[] = {PipelineOrder::kInTurn, PipelineOrder::kRandom};
 
-// C[i, j] sum= f32(A[i, k]) * f32(B[k, j]), of f16.
+// Returns the program C[i, j] sum= f32(A[i, k]) * f32(B[k, j]), of f16.
 Program HalfMatmul(int64_t m, int64_t n, int64_t k) {
   Builder b("matmul");
   const Id A = b.Input("A", DType::kF16, {m, k}), B = b.Input("B", DType::kF16, {k, n}),

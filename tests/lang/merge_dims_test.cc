@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum h = Builder::Iter(0), w = Builder::Iter(1), f = Builder::Iter(2), c = Builder::Iter(3);
 
-// Y[h, w, f] sum= X[h, w, c] * W[c, f], and Z = max(Y, 0).
+// Returns the program Y[h, w, f] sum= X[h, stride*w, c] * W[c, f], and Z = max(Y, 0).
 Program Pointwise(int64_t width_of_x = 7, int64_t stride = 1, int64_t channels = 3) {
   Builder b("pointwise");
   const Id x = b.Input("X", kF32, {6, width_of_x, 4}), weights = b.Constant("W", kF32, {4, channels}),
@@ -95,7 +95,7 @@ TEST(MergeDims, LeavesGatheredBuffersAndSumsBesideRows) {
   ExpectUnchanged(b.Finish());
 }
 
-// T[h, g, f] sum= X[h, g, c] * W[g, c, f], and Y is T in another order of dimensions.
+// Returns the program T[h, g, f] sum= X[h, g, c] * W[g, c, f], and Y is T in another order of dimensions.
 Program Groups(const std::vector<Extent>& shape, const std::vector<IndexSum>& index) {
   Builder b("groups");
   const Id x = b.Input("X", kF32, {6, 2, 4}), weights = b.Input("W", kF32, {2, 4, 3}),

@@ -69,7 +69,7 @@ TEST(Arena, FindsThePlacesOfAnUnrolledLoop) {
   EXPECT_EQ(PlaceLifetimes(lifetimes).bytes, MostAlive(lifetimes));
 }
 
-// x * w1 -> h1 -> h2 -> y, and y = relu(h2 * w3) + h1.
+// Returns the program h1 = x * w1, h2 = h1 * w2, y = h2 * w3 + h1.
 Program Residual() {
   Builder b("net");
   Id at = b.Input("x", kF32, {8, 16}), first = kNone;
@@ -105,7 +105,8 @@ TEST(PlanCalls, OrdersCallsAndKeepsWhatALaterCallReads) {
   EXPECT_THAT(MemoryText(model, plan), HasSubstr("weights 3072 bytes\n  0 .. 1024  w1\n"));
 }
 
-// y = x * transposed(w), z = x * (y * 2 with the scale s repeated).
+// Returns the program y = z * v, where z is x * transposed(w) with column j scaled by s[j]. Blocks of their own
+// transpose w, and repeat s in each row.
 Program WithWorkOnConstants() {
   Builder b("net");
   const Id x = b.Input("x", kF32, {8, 16}), w = b.Constant("w", kF32, {16, 16}),
@@ -187,7 +188,7 @@ class PlanRun {
     areas_[Location::Area::kScratch] = std::string(plan.scratch_bytes, '\xff');
   }
 
-  // The bytes of each result; empty if an assertion fails.
+  // Returns the bytes of each result; empty if an assertion fails.
   std::vector<std::string> Run(const std::vector<std::string>& inputs) {
     size_t next = 0;
     for (const Id id : model_.parameters) {
@@ -207,7 +208,7 @@ class PlanRun {
   }
 
  private:
-  // The memory of a buffer between calls; null for a parameter.
+  // Returns the memory of a buffer between calls; null for a parameter.
   std::string* AreaOf(Id buffer) {
     return model_.buffers[buffer].role == Role::kTemporary ? &areas_.at(plan_.buffers[buffer].area) : nullptr;
   }

@@ -22,7 +22,7 @@ const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2),
 
 enum class Change { kNone, kDividesByLess, kOtherRow, kIsRead };
 
-// The variance of each row of X, as torch-mlir writes it.
+// Returns a program of the variance of each row of X, as torch-mlir writes it.
 Program Variance(Change change) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {1, kRows, kTerms}), y = b.Output("y", kF32, {1, kRows, 1});

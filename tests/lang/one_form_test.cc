@@ -17,7 +17,7 @@ using ::testing::Not;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// Z = max(X*W + b, 0)/4, with a block for each operation or one block.
+// Returns the program Z = max(X*W + b, 0)/4, with a block for each operation or one block.
 Program Layer(bool as_jax) {
   Builder b("layer");
   const Id x = b.Input("x", kF32, {4, 8}), w = b.Constant("w", kF32, {8, 6}),
@@ -93,7 +93,7 @@ TEST(OneForm, KeepsAMaximumThatIgnoresNaN) {
   EXPECT_THAT(ToString(net), HasSubstr("select("));
 }
 
-// X clipped to 0 .. 6, as exporters write it.
+// Returns a program that clips X to 0 .. 6, as exporters write it.
 Program Clip(int exporter) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {4}), y = b.Output("y", kF32, {4});

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// For each task and each of its occurrences, the names of the blocks.
+// Returns the names of the blocks, for each task and each of its occurrences.
 std::vector<std::vector<std::string>> TasksOf(const Program& program) {
   std::vector<std::vector<std::string>> names;
   const std::vector<Task> tasks = ExtractTasks(program).value();
@@ -31,7 +31,7 @@ std::vector<std::vector<std::string>> TasksOf(const Program& program) {
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// to = from * w, relu(to) into a new buffer.
+// Adds the blocks to = relu(from * w). Returns the buffer `to`.
 Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output = false) {
   const Id w = b.Input("w_" + to, kF32, {n, n}), sums = b.Temporary("sums_" + to, kF32, {8, n});
   b.Reduce("dense_" + to, {{"i", 8}, {"j", n}, {"k", n, IterKind::kReduction}}, Monoid::Kind::kSum,
@@ -108,7 +108,7 @@ TEST(ExtractTasks, EqualLayersAreOneTask) {
   EXPECT_EQ(tasks[0].program.name, "model_dense_a");
 }
 
-// One dot product of an input and a constant for each list of four numbers.
+// Returns the tasks of a model with one dot product of an input and a constant for each list of four numbers.
 std::vector<Task> TasksWithConstants(const std::vector<std::vector<float>>& lists) {
   Builder b("model");
   for (size_t c = 0; c < lists.size(); ++c) {
@@ -173,7 +173,8 @@ TEST(ExtractTasks, TasksNeverWaitForEachOther) {
               ElementsAre(ElementsAre("dense_h", "relu_h"), ElementsAre("dense_g", "relu_g", "add")));
 }
 
-// Y[i, j] = 2 * X[i, j], where all X are positive; and more layers.
+// Returns a program that asserts that the first column of X is positive, and computes `layers` layers of DenseRelu from
+// X.
 Program Checked(int layers) {
   Builder b("checked");
   const Id X = b.Input("X", kF32, {8, 16}), bad = b.Temporary("bad", DType::kI32, {}),

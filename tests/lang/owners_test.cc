@@ -12,7 +12,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// T[i] = A[i], i < n + window - 1;  C[i] = T[i] (+ T[i + 1]), i < n.
+// Returns the program T[i] = A[i], i < n + window - 1; C[i] = T[i] + T[i + window - 1], i < n.
 Program Window(int64_t n, int64_t window) {
   Builder b("window");
   const Id A = b.Input("A", DType::kF32, {n + window - 1}), C = b.Output("C", DType::kF32, {n}),
@@ -25,7 +25,7 @@ Program Window(int64_t n, int64_t window) {
   return b.Finish();
 }
 
-// block-x b < 2: { thread-x: make a part of T;  thread-x: use it }
+// Makes the schedule block-x b < 2: { thread-x: make a part of T;  thread-x: use it }
 void InOneKernel(Schedule& s, const char* storage) {
   const Block make = s.GetBlock("make"), use = s.GetBlock("use");
   const auto parts = s.Split(s.GetLoops(use)[0], {2, kAuto});

@@ -107,7 +107,7 @@ TEST(PadEinsum, RefusesAnotherNumberOfMultiples) {
               HasSubstr("there are 2 multiples, and block \"matmul\" has 3 iters"));
 }
 
-// P[i, j] = (0 <= i-1 < 4, 0 <= j-2 < 5 ? A[i-1, j-2] : 7);  B = P
+// Returns the program P[i, j] = (0 <= i-1 < 4, 0 <= j-2 < 5 ? A[i-1, j-2] : 7);  B = P
 Program Padded() {
   Builder b("padded");
   const Id A = b.Input("A", kI32, {4, 5}), P = b.Temporary("P", kI32, {6, 9}),

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// for k: { S[k, :] = A[k, :];  C[:] += S[k, :] }; the loop k.
+// Makes the schedule for k: { S[k, :] = A[k, :];  C[:] += S[k, :] }, and returns the loop k.
 Loop Feed(Schedule& s) {
   const auto loops = s.GetLoops(s.GetBlock("sum"));
   s.Reorder({loops[1], loops[0]});
@@ -28,7 +28,7 @@ Program Pipelined(const PipelineOptions& options) {
   return s.program();
 }
 
-// T[i] = A[i];  U[i] = T[i - back] (0 outside);  V[i] = T[i].  8 elements.
+// Returns the program T[i] = A[i];  U[i] = T[i - back] (0 outside);  V[i] = T[i], of 8 elements.
 Program Twice(int64_t back) {
   Builder b("twice");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8});

@@ -13,7 +13,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// a = A;  b = a;  c = a;  d = b + c, each over 8 elements.
+// Returns the program a = A; b = a + 1; c = a + 2; d = b + c, each over 8 elements.
 Program Diamond() {
   Builder b("diamond");
   const DType t = DType::kI32;
@@ -87,7 +87,7 @@ TEST(Place, ReverseComputeAtPutsABlockFirstOrLastOrByNumber) {
 }
 
 TEST(Place, ReverseComputeAtKeepsTheOrderOfTwoWhoWriteOneBuffer) {
-  // t = A;  B = 0;  B += t, with the initialization apart; the sum may not come before it.
+  // x = A; B = 5; B = x: the last store of B may not come before the first.
   Builder b("sum");
   const DType t = DType::kI32;
   const Id A = b.Input("A", t, {8}), x = b.Temporary("x", t, {8}), B = b.Output("B", t, {8});

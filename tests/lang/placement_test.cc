@@ -321,7 +321,7 @@ TEST(ReverseComputeAt, RefusesToLoseThePaddingAroundWhatIsMade) {
             "its iter i also runs where block \"add\" writes nothing");
 }
 
-// T[i] = x[i] + 1;  y[i] = T[i] + Σ_k A[i, k], or Σ_k T[k] * A[i, k]
+// Returns the program T[i] = x[i] + 1;  y[i] = T[i] + Σ_k A[i, k], or Σ_k T[k] * A[i, k]
 Program SumFrom(bool start) {
   Builder b("sums");
   const Id a = b.Input("A", DType::kI32, {8, 8}), x = b.Input("x", DType::kI32, {8}),

@@ -27,7 +27,8 @@ class PlantedDefects : public testing::Test {
   void TearDown() override { PlantDefect(""); }
 };
 
-// block-x: { first: S = A, by 8 threads;  for i, pipelined: { load: T = S, by a producer;  use: C = T } }
+// Returns the schedule block-x: { first: S = A, by 8 threads;  for i, pipelined: { load: T = S, by a producer;  use: C
+// = T } }
 Schedule ProducerOfWhatTheKernelWrites() {
   Builder b("chain");
   const Id A = b.Input("A", DType::kF32, {8}), S = b.Temporary("S", DType::kF32, {8}),

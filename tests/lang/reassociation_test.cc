@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// C[i] = the sum (or another reduction) of A[i, y, x].
+// Returns the program C[i] = the sum (or another reduction) of A[i, y, x].
 Program Rows(DType type = DType::kF32, Monoid::Kind kind = Monoid::Kind::kSum) {
   Builder b("rows");
   const Id a = b.Input("A", type, {8, 4, 16}), c = b.Output("C", type, {8});

@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr auto kI32 = DType::kI32;
 
-// x = 2 A;  y[j, i] sum= x[i + r] * W[r, j]  (or x[i + r - 1], 0 beyond);  B = y
+// Returns the program x = 2 A;  y[j, i] sum= x[i + r] * W[r, j]  (or x[i + r - 1], 0 beyond);  B = y
 Program Conv(bool padded = false) {
   Builder b("conv");
   const Id A = b.Input("A", kI32, {10}), W = b.Input("W", kI32, {3, 4}), x = b.Temporary("x", kI32, {10}),
@@ -137,7 +137,7 @@ TEST(Reindex, RefusesInstancesThatWriteOneElement) {
   EXPECT_THAT(Refusal(s), HasSubstr("instances of block \"last\" may write the same element"));
 }
 
-// t = A + 1 over 6 x 4;  B = t in another shape
+// Returns the program t = A + 1 over 6 x 4;  B = t in another shape
 Program Reshaped(const std::vector<Extent>& shape, const std::vector<IndexSum>& index) {
   Builder b("reshaped");
   const Id A = b.Input("A", kI32, {6, 4}), t = b.Temporary("t", kI32, {6, 4}), B = b.Output("B", kI32, shape);

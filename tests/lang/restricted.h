@@ -15,7 +15,7 @@
 
 namespace kiln {
 
-// Y[i] = X[i];  P[j] = W[j] + 1, Q[j] = P[j]*P[j], W a constant;  Z[i] = Y[i]*Q[i].  All of 8 elements.
+// Returns the program Y[i] = X[i];  P[j] = W[j] + 1, Q[j] = P[j]*P[j], W a constant;  Z[i] = Y[i]*Q[i].  All of 8 elements.
 inline Program Packed() {
   Builder b("packed");
   const Id X = b.Input("X", DType::kF32, {8}), W = b.Constant("W", DType::kF32, {8});
@@ -30,7 +30,7 @@ inline Program Packed() {
   return b.Finish();
 }
 
-// S[k, i] = A[k, i];  C[i] = Σ_k S[k, i].  6 by 8.
+// Returns the program S[k, i] = A[k, i];  C[i] = Σ_k S[k, i], of 6 by 8 elements.
 inline Program Fed() {
   Builder b("fed");
   const Id A = b.Input("A", DType::kF32, {6, 8}), S = b.Temporary("S", DType::kF32, {6, 8});
@@ -42,7 +42,7 @@ inline Program Fed() {
   return b.Finish();
 }
 
-// T[i] = A[i];  C[i] = T[i]. Two kernels of 8 threads, and T in global memory.
+// Returns a schedule of T[i] = A[i];  C[i] = T[i] in two kernels of 8 threads, with T in global memory.
 inline Schedule InTwoKernels() {
   Builder b("apart");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),

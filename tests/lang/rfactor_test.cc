@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// for i < 6: for r < 10: t[i] op= A[i, r] (from what `initial` has);  for i < 6: B[i] = t[i]
+// Returns the program for i < 6: for r < 10: t[i] op= A[i, r] (from what `initial` has);  for i < 6: B[i] = t[i]
 Program Rows(Monoid::Kind monoid, bool initial = false) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kI32, {6, 10}), I = b.Input("I", DType::kI32, {6}),

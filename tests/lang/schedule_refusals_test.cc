@@ -20,7 +20,7 @@ std::string Message(const Schedule& s) {
   return std::string(s.status().message());
 }
 
-// for i < 12: for r < 9: t[i] sum= A[i, r];  for i < 12: B[i] = t[i]
+// Returns the program for i < 12: for r < 9: t[i] sum= A[i, r];  for i < 12: B[i] = t[i]
 Program SumAndCopy() {
   Builder b("sum");
   const Id A = b.Input("A", DType::kF64, {12, 9}), t = b.Temporary("t", DType::kF64, {12}),
@@ -120,7 +120,7 @@ for i < 1 {
               HasSubstr("more than the extent 1 of loop i, on which block \"init\" does not depend"));
 }
 
-// for u < 2: for i: for r: sum, where u feeds nothing.
+// Returns the program for u < 2: for i: for r: sum, where u feeds nothing.
 Program Repeated() {
   Program p = SumAndCopy();
   const Id i = p.nodes[kRoot].first, u = p.AddLoop("u", 2);
@@ -257,8 +257,8 @@ TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
   EXPECT_THAT(Message(s), HasSubstr("iterations of loop i repeat what others reduce in block \"sum\""));
 }
 
-// Repeats `times` times P[i] = A[i - 1] or 0, in one loop around the block that fills P and the block that
-// copies A.
+// Returns a schedule that repeats `times` times P[i] = A[i - 1] or 0, in one loop around the block that fills P and the
+// block that copies A.
 Schedule FilledAndCopied(int64_t times) {
   Builder b("pad");
   const Id A = b.Input("A", DType::kF64, {3}), P = b.Output("P", DType::kF64, {4});
@@ -430,7 +430,7 @@ TEST(CacheRead, CopiesAfterTheNearestWriter) {
   ExpectSameResults(SumAndCopy(), s.program());
 }
 
-// T[i] = A[i];  for again < 2: { B[i] = T[i]; B[i] += A[i] }, the two blocks in nests of their own.
+// Returns the program T[i] = A[i];  for again < 2: { B[i] = T[i]; B[i] += A[i] }, the two blocks in nests of their own.
 Program StartsAgain() {
   return ParseProgram(R"(kiln.program v1
 program again

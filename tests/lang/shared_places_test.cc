@@ -19,11 +19,12 @@ SyncPlan PlanOf(const Program& p) {
   return plan.ok() ? *plan : SyncPlan();
 }
 
-// "S U": the buffers in one place, in turn; those of several places are separated by a bar.
+// Returns the buffers such as "S U": those in one place beside each other with a blank between, those of different
+// places with a bar.
 std::string TextOf(const Program& p, const std::vector<SharedPlace>& places) {
   std::string text;
   for (const SharedPlace& at : places) {
-    if (!text.empty()) text += places[0].place == at.place ? " " : " | ";
+    if (!text.empty()) text += (&at)[-1].place == at.place ? " " : " | ";
     absl::StrAppend(&text, p.Text(p.buffers[at.buffer].name));
   }
   return text;

@@ -11,7 +11,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// C[h] sum= Z[h + i] * W[i], where Z has an element of X at each y with y % step = at, and zeros elsewhere.
+// Returns the program C[h] sum= Z[h + i] * W[i], where Z has an element of X at each y with y % step = at, and zeros
+// elsewhere.
 Program Spread(int64_t h, int64_t i, int64_t step, int64_t at) {
   Builder b("spread");
   const int64_t wide = h + i - 1, elements = (wide - 1 - at) / step + 1;

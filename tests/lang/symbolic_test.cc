@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 constexpr DType kType = DType::kF32;
 constexpr IterKind kReduce = IterKind::kReduction;
 
-// B[i] = monoid over r of f(i, r).
+// Returns the program B[i] = monoid over r of f(i, r).
 template <typename Lift>
 Program Rows(Monoid::Kind monoid, int64_t length, Lift lift) {
   Builder b("rows");
@@ -34,7 +34,7 @@ std::string Compare(const Program& program, const Program& original, uint64_t sh
   return std::string(CheckSymbolic(program, *wanted, {.shuffle = shuffle}).message());
 }
 
-// T[i] = A[0, i] for i < rows;  B[i] = T[A[1, i]].
+// Returns the program T[i] = A[0, i] for i < rows; B[i] = T[A[1, i]], or T[1] if `known`.
 Program Gathered(int64_t rows, bool known) {
   Builder b("gathered");
   const Id A = b.Input("A", kType, {4, 6}), B = b.Output("B", kType, {4}), T = b.Temporary("T", kType, {4});
@@ -97,7 +97,7 @@ TEST(Symbolic, KeepsTheOrderOfOperands) {
       "");
 }
 
-// C[i, j] = relu(sum over k of (A[i, k] + 1) * B[k, j])
+// Returns the program D[i, j] = relu(3 + sum over k of (A[i, k] + 1) * B[k, j]).
 Program Chain() {
   Builder b("chain");
   const Id A = b.Input("A", kType, {7, 9}), B = b.Input("B", kType, {9, 5}),

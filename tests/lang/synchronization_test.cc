@@ -38,7 +38,8 @@ SyncPlan PlanOf(const Program& p) {
   return plan.ok() ? *plan : SyncPlan();
 }
 
-// The plan has no race. Without one of its points, or with a copy more under way at one of its waits, it has.
+// Expects that the plan has no race, and that it has one without any of its points, or with a copy more under way at
+// any of its waits.
 void ExpectAllNeeded(const Program& p) {
   const SyncPlan plan = PlanOf(p);
   EXPECT_TRUE(CheckThreadClocks(p, plan).ok()) << CheckThreadClocks(p, plan);
@@ -127,8 +128,8 @@ TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
   EXPECT_EQ(CheckThreadClocks(s.program(), plan), absl::OkStatus());
 }
 
-// for i: { for j: { F max= A[i, j], of a warpgroup;  T[j] = max(B[i, j], F) };  C[i, j] = T[j], of threads, a stage later }. The point
-// within j is passed in each step but the last, which reads T.
+// for i: { for j: { F max= A[i, j], of a warpgroup; T[j] = max(B[i, j], F) }; C[i, j] = T[j], of threads, a stage later
+// }. The point within j is passed in each step but the last, which reads T.
 TEST(Synchronization, PointsOfAChildThatDoesNotRunAtTheEndOrderNothingThere) {
   Builder b("late");
   const Id A = b.Input("A", DType::kF32, {4, 3}), B = b.Input("B", DType::kF32, {4, 3}),
@@ -161,7 +162,8 @@ TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
   EXPECT_FALSE(CheckThreadClocks(p, without).ok());
 }
 
-// One kernel whose blocks read what they, or others of its blocks if `turned`, wrote: step by step if it is a pipeline.
+// Returns one kernel whose blocks read what they, or others of its blocks if `turned`, wrote: step by step if it is a
+// pipeline.
 Program AcrossBlocks(const std::optional<PipelineOptions>& pipeline, bool turned = true) {
   Builder b("two");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
@@ -326,7 +328,7 @@ TEST(Synchronization, DeepNestsArePlannedInNoTime) {
   EXPECT_EQ(PlanOf(s.program()).points.size(), 2u);  // within a row, and before the next one
 }
 
-// A random program after random steps that make kernels.
+// Returns a random program after random steps that make kernels.
 Program RandomKernels(uint64_t seed) {
   RandomDice dice(Engine{seed});
   State state;

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr auto kI32 = DType::kI32, kF64 = DType::kF64;
 
-// C[i, j] sum= A[i, k] * B[k, j], B transposed or not
+// Returns the program C[i, j] sum= A[i, k] * B[k, j], B transposed or not.
 Program Matmul(DType type = kI32, int64_t m = 4, bool transposed = false,
                Monoid::Kind monoid = Monoid::Kind::kSum) {
   Builder b("matmul");
@@ -25,7 +25,7 @@ Program Matmul(DType type = kI32, int64_t m = 4, bool transposed = false,
   return b.Finish();
 }
 
-// The loops of the tiles of i, j and k, outer and inner.
+// Tiles i, j and k. Returns the loops of the tiles, outer and inner.
 std::vector<Loop> Tile(Schedule& s, const std::vector<int>& tiles) {
   std::vector<Loop> outer, inner;
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
@@ -125,7 +125,8 @@ TEST(Tensorize, RefusesOperandsElsewhere) {
   EXPECT_THAT(Refusal(s), HasSubstr("operand A is A.cache: found in shared; wanted in global"));
 }
 
-// C.frag[i, j] sum= f32(A[i, k]) * f32(B[k, j]) in a tile of one mma, fragments with the given layout of A.
+// Returns the program C.frag[i, j] sum= f32(A[i, k]) * f32(B[k, j]) in a tile of one mma, fragments with the given
+// layout of A.
 Program Fragments(const std::string& layout) {
   const auto program = ParseProgram(R"(kiln.program v1
 program frag

@@ -153,7 +153,7 @@ TEST(Text, KeepsConstantsLayoutsScopesAndNotes) {
   ExpectRoundTrip(s.program());
 }
 
-// y = f(x), element by element.
+// Returns the program y = f(x), element by element.
 Program Elementwise(const std::function<Id(Builder&, Id x)>& f) {
   Builder b("elementwise");
   const Id x = b.Input("x", DType::kF32, {8}), y = b.Output("y", DType::kF32, {8});

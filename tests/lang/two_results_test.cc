@@ -9,8 +9,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// V[i], P[i] = the greatest of X[i, k] and where it stands (before: min of them);
-//  Y[i] = V[i] + P[i], or P[i] alone
+// Returns the program T = 2 * X;  V[i], P[i] = the greatest of T[i, k] and its k;  Y[i] = V[i] + P[i]. With
+// `position_alone`, Y[i] = P[i], and V is an output, too.
 Program Picked(bool position_alone = false) {
   Builder b("picked");
   const DType type = DType::kI32;

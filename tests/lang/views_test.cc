@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// Two products side by side (`axis` 1) or one after the other (`axis` 0), and a product of all.
+// Returns two products side by side (`axis` 1) or one after the other (`axis` 0), and a product of the first `rows`
+// rows and eight columns of both together.
 Program Concatenation(int axis, int64_t rows = 4) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {rows, 8});
@@ -65,7 +66,7 @@ struct Net {
     return to;
   }
 
-  // The parts one after the other, which a product then reads.
+  // Adds the parts one after the other to a buffer, which a product then reads.
   void Put(const std::vector<Id>& parts, const std::string& name) {
     const auto rows = static_cast<int64_t>(4 * parts.size());
     const Id whole = b.Temporary(name, kF32, {rows, 8});
@@ -76,7 +77,7 @@ struct Net {
     b.MakeOutput(Dense(whole, rows, absl::StrCat("of.", name)));
   }
 
-  // The calls, without bytes, and the parts of the arena.
+  // Returns the calls, without bytes, and the parts of the arena, as text.
   std::string Planned() {
     Program model = b.Finish();
     MarkViews(model, 64);
@@ -116,7 +117,7 @@ TEST(Views, ParametersAreCopiedIfPartsOfTheirOwnMakeUpHalf) {
   EXPECT_EQ(less.Planned(), "2 calls");
 }
 
-// As a file's tensor.concat is read.
+// A concatenation as the importer reads a file's tensor.concat.
 TEST(Views, AConcatenationInOneBlockIsAStoreForEachPart) {
   Net net;
   Builder& b = net.b;
@@ -147,7 +148,8 @@ TEST(Views, PartsSideBySideOrUnalignedAreCopied) {
   for (Program model : {Concatenation(1), Concatenation(0, 3)}) EXPECT_EQ(MarkViews(model, 64), 0);
 }
 
-// A product of the rows of another one, from `first` on, and its last `rows` rows.
+// Returns a product of 12 rows, and products of two slices of it with `rows` rows: from row `first` on, and the last
+// ones.
 Program Slices(int64_t first, int64_t rows = 4) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {12, 8}), w = b.Constant("w", kF32, {8, 8}),

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// y[i] = f32(x[i]) / 3 + c[i], of x in f16 and a constant with bytes.
+// Returns the program y[i] = f32(x[i]) / 3 + c[i], of x in f16 and a constant with bytes.
 Program Thirds() {
   constexpr DType kF32 = DType::kF32;
   const IndexSum i = Builder::Iter(0);

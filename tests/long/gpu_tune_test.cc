@@ -24,7 +24,7 @@ constexpr size_t kTrials = 200, kTrialsBeforeTheKill = 100;
 
 class GpuTune : public testing::Test {
  protected:
-  // The database and the folder of the exported files have the name of the run.
+  // Returns the arguments of a run, whose database and folder of exported files have its name.
   std::vector<std::string> Arguments(const std::string& run, int threads) const {
     return {"tune",
             absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/ops/", kName, ".mlir"),
@@ -41,7 +41,7 @@ class GpuTune : public testing::Test {
             run};
   }
 
-  // The records, in the order of their trials, without the times at which they were made; then the cubin.
+  // Returns the records, in the order of their trials, without the times at which they were made; then the cubin.
   std::string ResultOf(const std::string& run) const {
     const auto store = OpenStore(folder_ / (run + ".db"));
     EXPECT_TRUE(store.ok()) << store.status();

@@ -17,7 +17,7 @@ double Fastest(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
 }
 
-// The shortest time between two readings that differ.
+// Returns the shortest time between two readings that differ.
 double ResolutionOfTheClock() {
   double least = 1;
   for (int i = 0; i < 10000; ++i) {

@@ -47,7 +47,7 @@ Kernel SimtKernel() {
   return {program, SimtMatmul(program), ReadFile("simt.txt"), RandomInputs(program, dice)};
 }
 
-// All exponentials are 0 or 1, so that sums are exact in any order.
+// Returns a softmax whose exponentials are all 0 or 1, so that sums are exact in any order.
 Kernel SoftmaxKernel() {
   const Program program = Softmax(3, 64);
   RandomDice dice(Engine{2});
@@ -85,7 +85,7 @@ void ExpectSameResults(const Kernel& kernel) {
   }
 }
 
-// What PlanKernels makes of the schedule computes the same, with as many syncs.
+// Expects that what PlanKernels makes of the schedule computes the same, with as many syncs.
 void ExpectPlansTheSchedule(const Kernel& kernel, int syncs) {
   const auto planned = plan::PlanKernels(kernel.schedule.program());
   ASSERT_TRUE(planned.ok()) << planned.status();
@@ -166,7 +166,8 @@ entry swap {
     for k 2 {
 )";
 
-// Returns the error of the plan that has these nodes in the loop k; "" if its results are right.
+// Returns the error of the plan that has these nodes in the loop k: "other results" if they are wrong, and "" if they
+// are right.
 std::string Fault(absl::string_view nodes, absl::string_view of = kSwap) {
   const auto parsed = plan::ParsePlan(absl::StrCat(of, nodes, "}}}"));
   if (!parsed.ok()) return std::string(parsed.status().message());

@@ -49,7 +49,7 @@ for i < 4 { for k < 8 { block sum { spatial i < 4 = i  reduction k < 8 = k  S[i]
       S[i] accumulate sum= A[i, k])"));
 }
 
-// True if short-loop unrolling unrolls tiles of padded rows: tiles have eight lanes, and the first and last
+// Returns true if short-loop unrolling unrolls tiles of padded rows: tiles have eight lanes, and the first and last
 // cross the bounds.
 bool WritesOutTilesOf(int64_t columns) {
   Program p = Parsed(absl::StrReplaceAll(

@@ -16,7 +16,7 @@
 namespace kiln {
 namespace {
 
-// The traces of the sketches that a space string generates, or the reason why it is refused.
+// Returns the traces of the sketches that a space string generates, or the reason why it is refused.
 std::string SketchesOf(const std::string& text) {
   const auto space = ParseSpace(text);
   if (!space.ok()) return std::string(space.status().message());
@@ -32,7 +32,7 @@ std::string Reprinted(const std::string& trace) {
   return parsed.ok() ? Print(*parsed) : std::string(parsed.status().message());
 }
 
-// A line of a trace that records this choice of a module.
+// Returns a line of a trace that records this choice of a module.
 std::string ChoiceLine(absl::string_view module, absl::string_view name) {
   return absl::StrCat("choice \"cpu/", module, "/block/", name, "\" 1 of 2\n");
 }

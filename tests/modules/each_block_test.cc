@@ -7,7 +7,7 @@
 namespace kiln {
 namespace {
 
-// B = A + 1; C = B * B; D = C + B.
+// Returns the program B = A + 1; C = B * B; D = C + B.
 Program Chain() {
   Builder b("chain");
   const Id a = b.Input("A", DType::kF32, {8}), d = b.Output("D", DType::kF32, {8});

@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// A product of u8 and i8, as VNNI computes it.
+// Returns a product of u8 and i8, as VNNI computes it.
 inline Program Bytes(int64_t m, int64_t n, int64_t k) {
   Builder b("bytes");
   const Id x = b.Input("A", DType::kI8, {m, k}), y = b.Input("B", DType::kI8, {k, n}),
@@ -17,7 +17,7 @@ inline Program Bytes(int64_t m, int64_t n, int64_t k) {
   return b.Finish();
 }
 
-// The product of a matrix and its transpose, in which both factors are one buffer.
+// Returns the product of a matrix and its transpose, in which both factors are one buffer.
 inline Program Gram(DType type, int64_t m, int64_t k) {
   Builder b("gram");
   const Id x = b.Input("A", type, {m, k}), z = b.Output("C", DType::kF32, {m, m});

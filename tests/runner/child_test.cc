@@ -59,7 +59,8 @@ TEST(Candidate, ThatIsRightOnlyTheFirstTimeIsWrong) {
   EXPECT_EQ(Name(RunOne(request)), "wrong_result");
 }
 
-// C code of exp(x - max) over ten rows of a hundred elements, where max ignores the elements before `first`.
+// Returns C code of 0 * exp(x - max) over ten rows of a hundred elements, where max ignores the elements before
+// `first`.
 std::string RowsOfExp(int first) {
   return absl::StrCat(
       "#include <math.h>\nint f(float* a, float* b) { for (int r = 0; r < 1000; r += 100) { float m = "
@@ -190,7 +191,7 @@ TEST(Candidate, ThatWritesBeforeTheStartViolatesAGuard) {
   EXPECT_EQ(Name(result), "guard_violated");
 }
 
-// C code of f(in, out) that copies through a temporary of 1000 floats, after the statement `first`.
+// Returns C code of f(in, out) that doubles 1000 floats by way of a temporary, after the statement `first`.
 std::string ThroughTemporary(const std::string& first) {
   return absl::StrCat("int f(float* a, float* b) { volatile float* t = malloc(4000);\n", first,
                       "for (int i = 0; i < 1000; ++i) t[i] = a[i];\n"

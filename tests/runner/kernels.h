@@ -33,7 +33,7 @@ inline const std::filesystem::path& TestFolder() {
   return folder;
 }
 
-// The shared object of a C source; each source is compiled once.
+// Returns the shared object of a C source; each source is compiled once.
 inline const std::string& CompileC(const std::string& source) {
   static std::map<std::string, std::string> compiled;
   auto [at, is_new] = compiled.try_emplace(source);
@@ -49,7 +49,7 @@ inline const std::string& CompileC(const std::string& source) {
   return at->second;
 }
 
-// A request to run f(in, out) on `elements` floats; `body` is its C code.
+// Returns a request to run f(in, out) on `elements` floats; `body` is its C code.
 inline RunRequest Request(const std::string& body, int64_t elements = 1000) {
   RunRequest request;
   request.kernel = {.shared_object = CompileC(
@@ -99,7 +99,7 @@ inline std::string TwiceReference() {
 
 inline std::string Name(const RunResult& result) { return std::string(RunStatusName(result.status)); }
 
-// A kernel that computes for `seconds`, a C expression in which n is the number of earlier runs.
+// Returns a kernel that computes for `seconds`, a C expression in which n is the number of earlier runs.
 inline RunRequest Spin(const std::string& seconds) {
   return Request(absl::StrCat(
       "static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "

@@ -52,7 +52,7 @@ TEST(KilnPool, RunsEachIterationOnceInRangesOfAtLeastAChunk) {
   For(2, -5, 1, [](int64_t, int64_t) { ADD_FAILURE() << "there is nothing to run"; });
 }
 
-// Lets all threads wait for each other, and returns the threads that took part.
+// Lets all threads wait for each other, at most five seconds. Returns the threads that took part.
 std::set<std::thread::id> Meet(int threads) {
   std::atomic<int> arrived{0};
   std::vector<std::thread::id> met(static_cast<size_t>(threads));

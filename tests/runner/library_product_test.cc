@@ -22,7 +22,7 @@ KernelObject Product(const std::vector<std::string>& libraries) {
           .product = LibraryProduct{.libraries = libraries, .m = kM, .n = kN, .k = kK}};
 }
 
-// A reference file by a plain kernel; `a` and `b` are C expressions for the indices of A and B.
+// Returns a reference file by a plain kernel; `a` and `b` are C expressions for the indices of A and B.
 std::string ReferenceOf(KernelObject kernel, const std::string& a, const std::string& b) {
   kernel.product = {};
   kernel.symbol = "f";

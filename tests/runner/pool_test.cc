@@ -38,7 +38,7 @@ bool Soon(Condition condition) {
   return condition();
 }
 
-// Waits for the runner's child and returns it.
+// Waits for the runner's child. Returns it; 0 if there is none in time.
 pid_t CandidateOf(pid_t runner) {
   EXPECT_TRUE(Soon([&] { return !ChildrenOf(runner).empty(); }));
   return ChildrenOf(runner).empty() ? 0 : ChildrenOf(runner).front();

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 constexpr int kInputs = 99;
 
-// A request to run `body`, whose p[0..98] are inputs of eight f32 and p[99] is the output.
+// Returns a request to run `body`, whose p[0..98] are inputs of eight f32 and p[99] is the output.
 RunRequest Table(const std::string& body) {
   RunRequest request = Request(body, 8);
   const KernelParam input = request.kernel.params[0], output = request.kernel.params[1];

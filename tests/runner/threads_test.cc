@@ -11,8 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// A request in which two threads run the C code `body` at the same time, with the variables `second`, a and
-// b.
+// Returns a request in which two threads run the C code `body` at the same time, with the variables `second`, a and b.
 RunRequest OnTwoThreads(const std::string& body) {
   RunRequest request = Request(
       "#include <sched.h>\n#include <errno.h>\n#include <fcntl.h>\n#include <stdint.h>\n"

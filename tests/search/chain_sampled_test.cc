@@ -8,16 +8,16 @@ namespace {
 
 constexpr int kChains = 20000, kSteps = 20;
 
-// The probability that chi-square with `freedom` degrees is at
-// least `value` (Wilson and Hilferty's normal approximation).
+// Returns the probability that chi-square with `freedom` degrees is at least `value` (Wilson and Hilferty's normal
+// approximation).
 double UpperTail(double value, double freedom) {
   const double spread = 2 / (9 * freedom);
   const double z = (std::cbrt(value / freedom) - (1 - spread)) / std::sqrt(spread);
   return 0.5 * std::erfc(z / std::sqrt(2.0));
 }
 
-// The tail probability of the counts after the steps, for chains drawn from the target at T. Points that
-// expect fewer than five are counted together.
+// Returns the tail probability of the counts after the steps, for chains drawn from the target at T. Points that expect
+// fewer than five are counted together.
 double TailAfterSteps(const SearchSpace& space, double temperature, uint64_t seed) {
   const toy::ExactChain exact(space);
   const std::vector<double> target = exact.Target(temperature);

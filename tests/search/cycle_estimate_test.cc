@@ -18,7 +18,7 @@ double Cycles(const Program& program) {
   return CycleEstimate(Target()).Cycles(nests);
 }
 
-// A product whose innermost loops are k1 (serial), rows of i (unrolled) and lanes of j; it accumulates in C.
+// Returns a product whose innermost loops are k1 (serial), rows of i (unrolled) and lanes of j; it accumulates in C.
 Program InMemory(int64_t lanes, int64_t inner_k) {
   Schedule s = Scheduled(Matmul(64, lanes * 8, 256));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));

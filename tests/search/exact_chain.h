@@ -27,7 +27,7 @@ inline Key KeyOf(const Point& point) {
 using StepFunction =
     std::function<std::shared_ptr<const Point>(const Point& from, double temperature, Dice& dice)>;
 
-// The step that search/sampler/population.cc makes with each chain.
+// Returns the step that search/sampler/population.cc makes with each chain.
 inline StepFunction RealStep(const SearchSpace& space, double structure = 0.2) {
   return [&space, structure, prefilter = space.make_prefilter()](const Point& from, double temperature,
                                                                  Dice& dice) {
@@ -65,7 +65,7 @@ class ExactChain {
   double prior(int i) const { return prior_[i]; }
   int IndexOf(const Point& point) const { return index_.at(KeyOf(point)); }
 
-  // π_T of each point, from the prior probabilities and the energies.
+  // Returns π_T of each point, from the prior probabilities and the energies.
   std::vector<double> Target(double temperature) const {
     std::vector<double> target;
     double total = 0;
@@ -95,7 +95,7 @@ class ExactChain {
   std::map<Key, int> index_;
 };
 
-// The violation of detailed balance: max |π_i P_ij - π_j P_ji|.
+// Returns the violation of detailed balance: max |π_i P_ij - π_j P_ji|.
 inline double Imbalance(const std::vector<double>& target, const std::vector<std::vector<double>>& matrix) {
   double worst = 0;
   for (size_t i = 0; i < target.size(); ++i) {
@@ -105,7 +105,7 @@ inline double Imbalance(const std::vector<double>& target, const std::vector<std
   return worst;
 }
 
-// True if every point can be reached from every other point.
+// Returns true if every point can be reached from every other point.
 inline bool Irreducible(const std::vector<std::vector<double>>& matrix) {
   const auto reached = [&](bool forward) {
     std::vector<int> open{0};

@@ -71,7 +71,7 @@ TEST(ContextRelation, ACurveIsTheMostOfWhatLiesBelowTheThreshold) {
   }
 }
 
-// A space with two sketches that share one site. Each has another site of its own.
+// Generates a space with two sketches that share one site. Each has another site of its own.
 void TwoSketches(Schedule& s) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
   const auto tile = [&](Loop loop, const char* label) {

@@ -88,7 +88,7 @@ TEST(Forest, RefusesBytesThatDoNotFit) {
   EXPECT_EQ(why(many), "the trees end within the size of tree 1");
 }
 
-// A trained model with 3 features, of which the first two have an effect.
+// Returns a trained model with `dim` features, of which the first two have an effect.
 std::unique_ptr<CostModel> Trained(int dim = 3) {
   std::mt19937_64 random(1);
   std::uniform_real_distribution<float> uniform(0, 1);
@@ -110,7 +110,7 @@ uint64_t Fnv1a(absl::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   return hash;
 }
 
-// The bytes with a correct size and checksum, as an attacker would write them.
+// Returns the bytes with a correct size and checksum, as an attacker would write them.
 std::string Signed(absl::string_view head, absl::string_view trees) {
   const std::string start = absl::StrCat(head, " bytes=", trees.size());
   return absl::StrCat(start, absl::StrFormat(" check=%016x\n", Fnv1a(trees, Fnv1a(start))), trees);

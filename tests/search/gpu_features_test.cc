@@ -1,4 +1,4 @@
-// Features of kind `gpu`, and what models make of them.
+// Tests features of the kind `gpu`, and what models make of them.
 #include "search/features/gpu_features.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ TEST(GpuFeatures, HoldTheCyclesOfTheProgram) {
   EXPECT_EQ(CycleEstimate(GpuTarget("h100")).Cycles(nests), cycles);
 }
 
-// Threads compute tiles of a product; their number and the tiles are sampled.
+// Lets threads compute tiles of a product; their number and the tiles are sampled.
 void Tiles(Schedule& s) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
   if (!s.ok()) return;

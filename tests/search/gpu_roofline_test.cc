@@ -1,4 +1,4 @@
-// Order and limits of the estimate for GPUs. No test states cycles, since none was measured.
+// Tests the order and the limits of the estimate for GPUs. No test states cycles, since none was measured.
 #include "search/features/gpu_roofline.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(GpuRoofline, LikesTilesWithReuseMoreThanNone) {
   EXPECT_LT(large, small);
 }
 
-// 64 by 64 sums of a block of 256 threads, with four by four of a thread.
+// Returns tiles of 64 by 64 sums of a block of 256 threads, with four by four of a thread.
 SimtTile TileOf(int64_t depth, const char* transport) {
   SimtTile tile{.rows = {1, 16, 4}, .columns = {1, 16, 4}, .step = 8, .vector = 4};
   tile.pipeline = {.depths = {depth}, .transport = transport};

@@ -38,7 +38,7 @@ class SumModel final : public CostModel {
   double factor_;
 };
 
-// The toy space whose only feature is minus the toy energy.
+// Returns the toy space whose only feature is minus the toy energy.
 SearchSpace WithFeatures(SearchSpace space) {
   space.make_prefilter = [make = space.make_prefilter]() -> Prefilter {
     return [prefilter = make()](const Replayed& replayed, FeatureSet& features) {

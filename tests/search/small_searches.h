@@ -16,7 +16,7 @@ inline const std::vector<TuneTask>& OneTask() {
   return tasks;
 }
 
-// Options of a search that is small enough to run many times per second.
+// Returns options of a search that is small enough to run many times per second.
 inline TuneOptions Small(int trials, uint64_t seed) {
   static const FakeClock clock;
   TuneOptions options;

@@ -33,7 +33,7 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Runs `body` in a child process and returns its exit status.
+// Runs `body` in a child process. Returns its exit status; 128 if a signal ended it.
 int InChild(const std::function<int()>& body) {
   const pid_t child = fork();
   if (child == 0) _exit(body());

@@ -46,7 +46,7 @@ inline RecordRow ExampleRecord(RowId workload, RowId target, int trial, std::vec
           .created = 1700000000000 + trial};
 }
 
-// A workload, a target and an unfinished run, all with id 1 in an empty store.
+// Adds a workload, a target and an unfinished run, all with id 1, to an empty store.
 inline void FillExample(Store& store) {
   ASSERT_EQ(store.PutWorkload(ExampleHash('a'), "matmul", "program a").value(), 1);
   ASSERT_EQ(store.PutTarget("cpu cores=2", "fingerprint 1").value(), 1);

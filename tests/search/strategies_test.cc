@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-// A space with a tile of two factors and an unroll choice: 36 programs in two sketches.
+// Generates a space with a tile of two factors and an unroll choice: 36 programs in two sketches.
 void SmallSpace(Schedule& s) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
   if (!s.ok()) return;

@@ -17,7 +17,7 @@ SearchSpace TwoSketches() {
   return space;
 }
 
-// Larger vectors of j are better; the second sketch is e^0.4 times faster.
+// Returns a score: larger vectors of j are better, and the second sketch is e^0.4 times faster.
 double Sketched(const Point& point) {
   double score = point.sketch == 0 ? 0 : 0.4;
   for (const ReplayedSite& site : point.replayed.sites)

@@ -13,7 +13,7 @@ using testing::ElementsAre;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// The number of rounds that each task gets if its time after round r is seconds(task, r).
+// Returns the number of rounds that each task gets if its time after round r is seconds(task, r).
 template <typename Seconds>
 std::vector<int> Allocate(Scheduling scheduling, std::vector<TaskStanding> tasks, int rounds,
                           const Seconds& seconds) {

@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// A space with two tile levels in one of two orders, a vectorized innermost loop, and optional unrolling up
+// Generates a space with two tile levels in one of two orders, a vectorized innermost loop, and optional unrolling up
 // to a sampled size.
 inline void TilingSpace(Schedule& s) {
   const Block block = s.GetBlock("matmul");

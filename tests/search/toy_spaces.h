@@ -12,7 +12,7 @@
 
 namespace kiln::toy {
 
-// C[i] = A[i] + A[i]
+// Returns the program C[i] = A[i] + A[i]
 inline Program Doubling(int64_t extent) {
   Builder b("doubling");
   const Id a = b.Input("A", DType::kF32, {extent}), c = b.Output("C", DType::kF32, {extent});
@@ -21,7 +21,7 @@ inline Program Doubling(int64_t extent) {
   return b.Finish();
 }
 
-// An arbitrary energy between 0 and 3 that differs between points.
+// Returns an arbitrary energy between 0 and 3 that differs between points.
 inline double Energy(const Candidate& point) {
   uint64_t hash = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(point.sketch + 1);
   for (const Decision& decision : point.decisions) {
@@ -59,8 +59,8 @@ inline std::vector<Loop> SplitBy(Schedule& s, Loop loop, const std::vector<Facto
   return s.Split(loop, factors);
 }
 
-// A space with a tile of a tile: the support of the second site depends on the first, and if one value is
-// left, there is one site less to mutate. 30 points.
+// Returns a space with a tile of a tile: the support of the second site depends on the first, and if one value is left,
+// there is one site less to mutate. 30 points.
 inline SearchSpace Nested(const Refuses& refuses = nullptr) {
   return Make(
       Doubling(24),
@@ -72,12 +72,12 @@ inline SearchSpace Nested(const Refuses& refuses = nullptr) {
       refuses);
 }
 
-// The space Nested(), but the validator refuses some points: 26 are left.
+// Returns the space Nested() with a validator that refuses some points: 26 are left.
 inline SearchSpace Refusing() {
   return Nested([](const Candidate& p) { return (p.decisions[0][0] + 2 * p.decisions[1][0]) % 3 == 0; });
 }
 
-// A space with a weighted choice on which two tiles depend. 32 points with different prior probabilities.
+// Returns a space with a weighted choice on which two tiles depend. 32 points with different prior probabilities.
 inline SearchSpace Weighted() {
   return Make(Doubling(24), [](Schedule& s) {
     const Loop i = s.GetLoops(s.GetBlock("double"))[0];
@@ -89,7 +89,7 @@ inline SearchSpace Weighted() {
   });
 }
 
-// A space with a bounded tile of three parts. Its points have different numbers of neighbors, so the proposal
+// Returns a space with a bounded tile of three parts. Its points have different numbers of neighbors, so the proposal
 // is not symmetric. 46 points.
 inline SearchSpace Asymmetric() {
   return Make(Doubling(24), [](Schedule& s) {
@@ -99,7 +99,7 @@ inline SearchSpace Asymmetric() {
   });
 }
 
-// A space with two tiles whose inner factors share a budget: the first tile limits the support of the second.
+// Returns a space with two tiles whose inner factors share a budget: the first tile limits the support of the second.
 // 46 points.
 inline SearchSpace Shared() {
   Builder b("doubling");
@@ -120,7 +120,7 @@ inline SearchSpace Shared() {
   });
 }
 
-// A space with three sketches that share names of sites, with different supports and numbers of sites. The
+// Returns a space with three sketches that share names of sites, with different supports and numbers of sites. The
 // validator refuses some points. 22 points.
 inline SearchSpace Structured() {
   return Make(

@@ -50,7 +50,7 @@ TEST(MeasurerOfASearch, RacesNothingThatIsFarBehind) {
   EXPECT_GT(far_behind, 0);
 }
 
-// Its races check more than its measurements, and all programs of the first ones fail.
+// A simulated machine whose races check more than its measurements: all programs of the first `failing` races fail.
 class Checking final : public Measurer {
  public:
   explicit Checking(int failing) : failing_(failing) {}

@@ -67,7 +67,7 @@ TEST(Tune, DrawsFromThePriorAloneInRandomSearch) {
   EXPECT_EQ(traces(1), traces(0));
 }
 
-// Tasks with matmuls of different sizes, so that no two are equal.
+// Returns tasks with matmuls of different sizes, so that no two are equal.
 std::vector<TuneTask> Products(int count) {
   std::vector<TuneTask> tasks;
   for (int i = 0; i < count; ++i)
@@ -89,7 +89,7 @@ TEST(Tune, GivesEachTaskATurnBeforeAnyGetsASecond) {
   }
 }
 
-// A program to which TilingSpace does not apply, because it has no block called matmul.
+// Returns a program to which TilingSpace does not apply, because it has no block called matmul.
 Program WithoutSchedule() {
   Builder b("scale");
   const Id X = b.Input("X", DType::kF32, {8}), Y = b.Output("Y", DType::kF32, {8});

@@ -24,7 +24,7 @@ class EnumeratingDice final : public Dice {
   bool Flip(double p) override;
   void Until(absl::FunctionRef<bool()> attempt) override;
 
-  // The probability of the draws since the start or the last Next. Over all outcomes it sums to one.
+  // Returns the probability of the draws since the start or the last Next. Over all outcomes it sums to one.
   double probability() const { return path_.probability; }
   // Prepares the next outcome. Returns false after the last one, and then starts over.
   bool Next();

@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// True if the sign of a zero result is unspecified. A maximum or minimum over floats may take either of two
+// Returns true if the sign of a zero result is unspecified. A maximum or minimum over floats may take either of two
 // zeros (backends/lower/emit/emit_expr.cc). A sum that may leave out terms may keep its start of -0.0
 // (docs/decisions/0017).
 bool LeavesZeroOpen(const Program& p, Id block) {

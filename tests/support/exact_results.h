@@ -11,10 +11,10 @@
 
 namespace kiln {
 
-// The buffers in which a zero may have either sign.
+// Returns the buffers in which a zero may have either sign.
 std::set<Id> EitherZero(const Program& program);
 
-// A description of the first element that differs; empty if none does. Any NaN equals any other.
+// Returns a description of the first element that differs; empty if none does. Any NaN equals any other.
 std::string Difference(DType type, const char* found, const std::string& wanted, bool either_zero);
 
 }  // namespace kiln

@@ -18,7 +18,7 @@ inline Program Copy(int64_t rows, int64_t columns) {
   return b.Finish();
 }
 
-// A square copy, a block for each row, or for each column. A quarter as many threads as it has elements.
+// Returns a square copy with a block for each row, or for each column, and a quarter as many threads as that has elements.
 inline Program CopyAlong(bool rows, int64_t vector, int64_t size = 1024) {
   Schedule s = Scheduled(Copy(size, size));
   auto loops = s.GetLoops(s.GetBlock("copy"));
@@ -31,7 +31,7 @@ inline Program CopyAlong(bool rows, int64_t vector, int64_t size = 1024) {
   return s.program();
 }
 
-// The same for each element of a row in one block, which has 256 threads.
+// Returns a copy in one block of 256 threads, which loop over the rows and the parts of a row.
 inline Program CopyInOneBlock(int64_t rows, int64_t columns) {
   Schedule s = Scheduled(Copy(rows, columns));
   s.Bind(s.Split(s.GetLoops(s.GetBlock("copy"))[1], {kAuto, 256})[1], LoopKind::kThreadX);
@@ -39,7 +39,7 @@ inline Program CopyInOneBlock(int64_t rows, int64_t columns) {
   return s.program();
 }
 
-// A product whose threads compute one element each.
+// Returns a product whose threads compute one element each.
 inline Program ProductWithoutTiles(int64_t m, int64_t n, int64_t k, int64_t threads) {
   Schedule s = Scheduled(Matmul(m, n, k));
   auto loops = s.GetLoops(s.GetBlock("matmul"));
@@ -51,7 +51,7 @@ inline Program ProductWithoutTiles(int64_t m, int64_t n, int64_t k, int64_t thre
   return s.program();
 }
 
-// The same in one block of 1024 threads.
+// Returns the product of ProductWithoutTiles in one block of 1024 threads.
 inline Program ProductInOneBlock(int64_t m, int64_t n, int64_t k) {
   Schedule s = Scheduled(Matmul(m, n, k));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));
@@ -60,8 +60,8 @@ inline Program ProductInOneBlock(int64_t m, int64_t n, int64_t k) {
   return s.program();
 }
 
-// A product by tiles in shared memory, `step` columns or rows of them at a time; a thread computes `per` by `per` elements
-// of a tile of 16 * per by 16 * per.
+// Returns a product by tiles in shared memory, `step` columns or rows of them at a time; a thread computes `per` by
+// `per` elements of a tile of 16 * per by 16 * per.
 inline Program ProductByTiles(int64_t size, int64_t per, int64_t step = 16) {
   Schedule s = Scheduled(Matmul(size, size, size));
   const Block product = s.GetBlock("matmul");

@@ -11,10 +11,10 @@
 
 namespace kiln {
 
-// LLVM IR that calls functions instead of the row's instruction, and that asks for no features.
+// Returns LLVM IR that calls functions instead of the row's instruction, and that asks for no features.
 std::string WithCFunctions(const std::string& ir, const CpuInstruction& row);
 
-// These functions in C, and the types A, B and C of the elements.
+// Returns these functions in C, and the types A, B and C of the elements.
 std::string CFunctions(const CpuInstruction& row);
 
 // Compiles LLVM IR and C code for x86-64 with AVX2, and runs them. Returns what main returns, or -1.

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// The lines of a file of the repository.
+// Returns the lines of a file of the repository.
 inline std::vector<std::string> LinesOf(const std::string& path) {
   std::ifstream in(std::string(KILN_SOURCE_DIR) + "/" + path);
   std::vector<std::string> lines;
@@ -19,7 +19,7 @@ inline std::vector<std::string> LinesOf(const std::string& path) {
   return lines;
 }
 
-// The contents of the page's code blocks of one kind (```KIND); each line ends with a newline.
+// Returns the contents of the page's code blocks of one kind (```KIND); each line ends with a newline.
 inline std::vector<std::string> Fenced(const std::string& path, const std::string& kind) {
   std::vector<std::string> blocks;
   bool inside = false;

@@ -19,7 +19,7 @@ IndexSum RandomSum(Dice& dice, const Points& points) {
   return sum;
 }
 
-// A number in a mixed radix of all variables.
+// Returns a number in a mixed radix of all variables.
 IndexSum Number(const Points& points) {
   IndexSum number;
   int64_t place = 1;

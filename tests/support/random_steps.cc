@@ -69,7 +69,7 @@ class Maker {
     }
     return some[Below(some.size())];
   }
-  // True if the primitive can use the value that the previous step sampled, on the kind of handle it was
+  // Returns true if the primitive can use the value that the previous step sampled, on the kind of handle it was
   // sampled for.
   bool Continues(const Primitive& p) const {
     const auto& from = drawn_->primitive->operands;
@@ -77,7 +77,7 @@ class Maker {
            (from.empty() ? p.operands[0].kind == OperandKind::kFactor : p.operands[0].kind == from[0].kind);
   }
 
-  // The handles of the loops around a block, outermost first.
+  // Returns the handles of the loops around a block, outermost first.
   Handles Around(Id block) const {
     Handles around;
     for (const Id loop : LoopsAround(state_.program, block)) {
@@ -103,9 +103,9 @@ class Maker {
     step.operands.insert(step.operands.end(), loops.begin(), loops.end());
   }
 
-  // Loops that suit the primitive; empty if there are none, or by chance. For a step on two loops: a loop
-  // that another of the same extent follows. For a step that restricts: a loop whose children share buffers.
-  // Otherwise: a loop with several children.
+  // Returns loops that suit the primitive; empty if there are none, or by chance. For a step on two loops: a loop that
+  // another of the same extent follows. For a step that restricts: a loop whose children share buffers. Otherwise: a
+  // loop with several children.
   Handles Fitting(const Primitive& primitive) {
     const Program& p = state_.program;
     const bool two = primitive.operands.size() == 2 && primitive.operands[1].kind == OperandKind::kLoop;
@@ -123,8 +123,7 @@ class Maker {
     return fitting;
   }
 
-  // The rank of the buffer that a step on a block names by its first attribute; -1 if there is no such
-  // buffer.
+  // Returns the rank of the buffer that a step on a block names by its first attribute; -1 if there is no such buffer.
   int64_t RankOf(const Step& step) const {
     const Id block = state_.blocks[step.operands[0].number];
     const int64_t operand = std::get<int64_t>(step.attributes[0]);
@@ -188,7 +187,7 @@ class Maker {
     }
   }
 
-  // A random index map, usually of the buffer's rank.
+  // Returns a random index map, usually of the buffer's rank.
   std::string MapText(const Step& step) {
     constexpr const char* kMaps[][6] = {
         {"(i) -> (i)", "(i) -> (i%2, i/2)", "(i) -> (i/2)", "(i, j) -> (i, j", "(i) -> (i/$0, i%$0)",
@@ -202,7 +201,7 @@ class Maker {
     return kMaps[fits ? rank - 1 : dice_.Below(3)][dice_.Below(6)];
   }
 
-  // A random value for an attribute, chosen by its type and default.
+  // Returns a random value for an attribute, chosen by its type and default.
   Attribute Value(const AttributeDecl& decl, const Step& step) {
     if (std::holds_alternative<int64_t>(decl.fallback))
       return dice_.Flip(0.3) ? decl.fallback : Attribute(dice_.Below(dice_.Flip(0.5) ? 2 : 5) - 1);

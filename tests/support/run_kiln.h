@@ -14,7 +14,7 @@ struct Ran {
   int exit_code = -1;  // -1 if a signal ended it
   std::string out, err;
 
-  // `out` parsed as JSON; a discarded value if it is no JSON.
+  // Returns `out` parsed as JSON; a discarded value if it is no JSON.
   nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
 };
 
@@ -27,7 +27,7 @@ class KilnProcess {
  public:
   explicit KilnProcess(const std::vector<std::string>& arguments, const std::string& folder = "");
   pid_t pid() const { return pid_; }
-  // The text on standard error so far.
+  // Returns the text on standard error so far.
   std::string Errors() const;
   Ran Wait();
 

@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// C source of a naive matrix product and a cblas_sgemm that calls it. `factor` multiplies each sum, to inject
+// Returns C source of a naive matrix product and a cblas_sgemm that calls it. `factor` multiplies each sum, to inject
 // an error.
 inline std::string SgemmSource(const std::string& factor = "1") {
   return absl::StrCat(

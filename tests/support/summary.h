@@ -15,7 +15,7 @@ struct RunFiles {
   std::string commit;   // of the sources, for the summary
 };
 
-// The chunks in the results file that had no failure and were run by this very binary.
+// Returns the chunks in the results file that had no failure and were run by this very binary.
 std::vector<Json> ReadChunks(const RunFiles& files);
 // Appends a chunk: {"binary": .., "first": .., "failures": .., "seconds": .., and the fields of `chunk`}.
 void AppendChunk(const RunFiles& files, Json chunk);

@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// The row of a family, and the family, whether a target has the instruction or not.
+// Returns the row of a family, whether a target has the instruction or not.
 inline const CpuInstruction& RowOf(absl::string_view family) {
   const auto rows = CpuInstructions();
   return *absl::c_find_if(rows, [&](const CpuInstruction& row) { return row.family == family; });
@@ -23,8 +23,8 @@ inline const IntrinsicFamily& FamilyOf(const CpuInstruction& row) {
   return *FamilyThatComputesWith(row.intrinsic());
 }
 
-// The program C[i, j] sum= widened A[i, k] * widened B[j, k], of the row's types. Its extents are multiples
-// of the instruction's; if `rows` is given, i has that many rows instead.
+// Returns the program C[i, j] sum= widened A[i, k] * widened B[j, k], of the row's types. Its extents are multiples of
+// the instruction's; if `rows` is given, i has that many rows instead.
 inline Program Product(const CpuInstruction& row, int64_t rows = 0) {
   Builder b("product");
   const DType factor = *ParseDType(row.factor), sum = *ParseDType(row.sum);

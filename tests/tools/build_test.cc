@@ -87,7 +87,7 @@ TEST(Build, ACProgramPreparesTheWeightsOnceAndCallsTheModel) {
   EXPECT_EQ(ReadText(folder / "said.txt"), absl::StrCat(y[0], " ", y[1], " ", y[2], " ", y[3], " "));
 }
 
-// The bytes of a .safetensors file with w[4, 3] and v[4, 2], which hold the values of kCaller.
+// Returns the bytes of a .safetensors file with w[4, 3] and v[4, 2], which hold the values of kCaller.
 std::string Weights() {
   std::string data;
   const auto add = [&](int value) {
@@ -315,7 +315,7 @@ TEST(Build, TuneEndsWithTheWhole) {
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 
-// The events of one kind in a file of events, in order.
+// Returns the events of one kind in a file of events, in order.
 std::vector<nlohmann::json> EventsOf(const std::string& path, const std::string& kind) {
   std::vector<nlohmann::json> events;
   for (const absl::string_view line : absl::StrSplit(ReadText(path), '\n')) {
@@ -325,7 +325,7 @@ std::vector<nlohmann::json> EventsOf(const std::string& path, const std::string&
   return events;
 }
 
-// The number of records that the events tell of.
+// Returns the number of records that the events tell of.
 int64_t Told(const std::string& events) {
   const std::vector<nlohmann::json> rounds = EventsOf(events, "round");
   return rounds.empty() ? 0 : rounds.back()["now"]["trials"].get<int64_t>();

@@ -18,7 +18,7 @@ constexpr int kRows = 128, kColumns = 160;
 
 float Element(int number) { return static_cast<float>(number % 7 - 3); }
 
-// dense<..> with Element(first), Element(first + 1), ..: by default 80 KiB.
+// Returns dense<..> with Element(first), Element(first + 1), ..: by default 80 KiB.
 std::string Dense(int count = kRows * kColumns, int first = 0) {
   std::string bytes;
   for (int n = first; n < first + count; ++n) {
@@ -28,7 +28,7 @@ std::string Dense(int count = kRows * kColumns, int first = 0) {
   return absl::StrCat("dense<\"0x", absl::BytesToHexString(bytes), "\">");
 }
 
-// y = BODY(x * w), where w is in the file.
+// Returns MLIR text of y = BODY(x * w), where w is in the file.
 std::string Net(absl::string_view body) {
   return absl::StrReplaceAll(R"(
 func.func @net(%x: tensor<2x128xf32>) -> tensor<2x128xf32> {
@@ -132,7 +132,7 @@ TEST(EmbeddedConstants, AreReadByForeignCalls) {
   EXPECT_LT(std::filesystem::file_size(folder / "out/net.so"), 80 << 10);
 }
 
-// Two layers with WIDTH columns, each with weights and a bias of its own.
+// Returns MLIR text of two layers with WIDTH columns, each with weights and a bias of its own.
 std::string Layers(int width) {
   std::string text = R"(
 func.func @net(%y0: tensor<2xWIDTHxf32>) -> tensor<2xWIDTHxf32> {

@@ -47,7 +47,7 @@ func.func @net(%x: tensor<8x16xf32>, %w: tensor<16x16xf32> {kiln.constant}, %s: 
 }
 )";
 
-// What `kiln build --check` finds.
+// Returns what `kiln build --check` finds.
 nlohmann::json AccuracyOf(const std::string& file) {
   const TemporaryFolder folder;
   const Ran built =
@@ -64,7 +64,7 @@ TEST(ForeignBuild, IsCheckedBesideTheModelInDoubles) {
   const std::string others = absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/unsupported/");
   EXPECT_LT(AccuracyOf(others + "torch_cumsum.mlir")["error"], 1e-5);
   EXPECT_EQ(AccuracyOf(others + "jax_fori_loop.mlir")["error"], 0);  // 2 * x + 1 is exact
-  // Sorts by the bits of its keys.
+  // The file sorts floats by their bits as integers.
   EXPECT_THAT(AccuracyOf(others + "jax_sort.mlir")["note"].get<std::string>(),
               HasSubstr("reads the bits of a float"));
 }

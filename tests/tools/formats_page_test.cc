@@ -91,7 +91,7 @@ func.func @small(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>) -> tensor<32x32xf
     for (const char* key : {"index", "round", "trials"}) EXPECT_TRUE(round.contains(key)) << key;
   }
   EXPECT_FALSE(tuned["rounds"].empty());
-  // Objects that map names to values; the names may differ between runs.
+  // Empties objects that map names to values, since the names may differ between runs.
   for (Json* json : {&tuned, &shown}) {
     json->erase("rounds");
     for (Json& task : (*json)["tasks"]) task["failures"] = task["libraries"] = "";
@@ -100,7 +100,7 @@ func.func @small(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>) -> tensor<32x32xf
   Collect(tuned, "", &found);
   Collect(shown, "", &known);
   for (const std::string& key : found) EXPECT_TRUE(known.contains(key)) << key;
-  // Optional keys.
+  // Leaves out optional keys.
   for (const char* key : {"/tasks/machine/share", "/tasks/machine/bound", "/tasks/machine/gflops",
                           "/tasks/machine/gigabytes_per_second", "/tasks/noise", "/tasks/searched_seconds",
                           "/tasks/untuned_seconds", "/tasks/reason", "/resume", "/nothing", "/error"})

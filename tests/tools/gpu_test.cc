@@ -27,7 +27,7 @@ class Gpu : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
-  // The records of a database, without the times at which they were made.
+  // Returns the records of a database, without the times at which they were made.
   std::string Records(const std::string& db) const {
     nlohmann::json best = Kiln({"best", "--db", db, "--json"}).json();
     std::string text = best.dump();

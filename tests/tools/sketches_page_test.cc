@@ -24,7 +24,7 @@ namespace {
 
 const std::string kSource = KILN_SOURCE_DIR;
 
-// The counts of an operator's file: sketches, the fewest and the most sites of a sketch, programs, dropped
+// Returns the counts of an operator's file: sketches, the fewest and the most sites of a sketch, programs, dropped
 // sketches.
 std::string Counts(const std::string& file) {
   const auto input = api::LoadInput({.path = file, .text = "", .name = "", .function = ""}, {});

@@ -17,7 +17,7 @@ using ::testing::Not;
 const std::string kSource = KILN_SOURCE_DIR;
 const std::string kMatmul = kSource + "/examples/matmul.mlir";
 
-// The n-th C++ code block of a page.
+// Returns the n-th C++ code block of a page.
 std::string CodeOf(const std::string& page, int n = 0) {
   const std::string text = ReadText(kSource + "/" + page);
   size_t at = 0;

@@ -21,7 +21,7 @@ constexpr char kAdd[] =
     "  %c = linalg.add ins(%a, %b : tensor<8x32xf32>, tensor<8x32xf32>) outs(%e : tensor<8x32xf32>) -> "
     "tensor<8x32xf32>\n  return %c : tensor<8x32xf32>\n}\n";
 
-// A copy of the database in which the records are those of another CPU, with AVX-512.
+// Returns a copy of the database in which the records are those of another CPU, with AVX-512.
 std::string AsOfAnother(const std::string& database, const std::string& copy) {
   StoreContents contents = OpenStore(database).value()->ReadAll().value();
   for (TargetRow& target : contents.targets) {

@@ -25,7 +25,7 @@ struct Model {
   Id x, a, f, y;
 };
 
-// a = 2 * x; f = sort(a), which is foreign; y = a + f.
+// Returns the model a = 2 * x; f = sort(a), which is foreign; y = a + f.
 Model Sorted() {
   Builder b("net");
   Model m;

@@ -28,7 +28,7 @@ std::string WhyRefused(const Program& program, const Target& target = H100()) {
   return std::string(Validate(program, target).status().message());
 }
 
-// A product of m by n elements with k terms, of which threads compute one each.
+// Returns a product of m by n elements with k terms, of which threads compute one each.
 Program Product(int64_t m, int64_t n, int64_t threads, int64_t k = 4) {
   Schedule s = Scheduled(Matmul(m, n, k));
   auto loops = s.GetLoops(s.GetBlock("matmul"));
@@ -39,7 +39,7 @@ Program Product(int64_t m, int64_t n, int64_t threads, int64_t k = 4) {
   return s.program();
 }
 
-// A product whose threads, 32 in a block, hold `per` sums each in registers.
+// Returns a product whose threads, 32 in a block, hold `per` sums each in registers.
 Program HeldSums(int64_t per, int64_t threads = 32) {
   Schedule s = Scheduled(Matmul(64 * threads, per, 16));
   const Block product = s.GetBlock("matmul");

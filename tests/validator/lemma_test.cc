@@ -40,7 +40,7 @@ TEST(Lemma, MakesTheReferenceOfAProof) {
   EXPECT_NE(Prove(original, replayed->program()).verdict, Proof::Verdict::kProven);
 }
 
-// C[h] = the sum of X[h + i - 1] * W[i], with zeros around X.
+// Returns the program C[h] = the sum of X[h + i - 1] * W[i], with zeros around X.
 Program Window() {
   Builder b("window");
   const Id x = b.Input("X", DType::kF32, {14}), w = b.Input("W", DType::kF32, {3}),

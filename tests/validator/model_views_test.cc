@@ -57,7 +57,7 @@ Model Planned() {
   return m;
 }
 
-// The plan is right, and nothing is copied.
+// Expects that the plan is right, and that nothing is copied.
 void ExpectRight(const Model& m) {
   const auto report = CheckModelPlan(m.program, m.plan);
   ASSERT_TRUE(report.ok()) << report.status();
@@ -112,7 +112,7 @@ TEST(CheckModelPlan, FindsFaultsOfViews) {
   ExpectFound(Planned(), faults);
 }
 
-// As Planned, but the parts are put into a row of numbers.
+// Returns the model of Planned, but with the parts put into a row of numbers.
 Model PlannedRow() {
   Builder b("net");
   Model m;
@@ -134,7 +134,7 @@ Model PlannedRow() {
 
 TEST(CheckModelPlan, AcceptsViewsOfOtherShapes) { ExpectRight(PlannedRow()); }
 
-// all = x*w0, a and b are its halves, y = a*w1 and z = b*w2.
+// Returns the model of all = x*w0, its halves a and b, y = a*w1 and z = b*w2.
 Model PlannedSlices() {
   Builder b("net");
   Model m;

@@ -9,7 +9,7 @@
 namespace kiln::proof {
 namespace {
 
-// A decider that uses the algebra alone, without another prover.
+// Returns a decider that uses the algebra alone, without another prover.
 Decider Algebra() { return Decider(nullptr, 0, absl::InfiniteFuture()); }
 
 TEST(Points, TilesCoverWhatTheyAreMadeFrom) {

@@ -106,7 +106,7 @@ TEST(Proof, FollowsPartsOfParts) {
   EXPECT_PROVEN(p, s.program());
 }
 
-// A matmul in loops whose kinds or bindings are wrong, as a faulty primitive would leave them.
+// Returns a matmul in loops whose kinds or bindings are wrong, as a faulty primitive would leave them.
 Program Broken(const std::function<void(Program&, Id block)>& tamper) {
   Program p = Matmul(8, 8, 8);
   for (size_t n = 0; n < p.nodes.size(); ++n) {
@@ -180,7 +180,7 @@ TEST(Proof, IsTooHardRatherThanRefutedWhereTheProgramIsTooLargeToRun) {
   EXPECT_EQ(proof.reason, "sub where the original has mul");
 }
 
-// T = A;  U = T + 1;  T = B;  C = T + U
+// Returns the program T = A;  U = T + 1;  T = B;  C = T + U
 Program WritesAnew() {
   Builder b("anew");
   const Id A = b.Input("A", DType::kF32, {1000}), B = b.Input("B", DType::kF32, {1000}),
@@ -194,7 +194,7 @@ Program WritesAnew() {
   return b.Finish();
 }
 
-// WritesAnew() with the first three blocks merged into one loop.
+// Returns WritesAnew() with the first three blocks merged into one loop.
 Schedule MergedAnew() {
   Schedule s = Scheduled(WritesAnew());
   const auto loop = [&](const char* block) { return s.GetLoops(s.GetBlock(block))[0]; };
@@ -230,7 +230,7 @@ TEST(Proof, RefutesWhatIsWrittenAnewBeforeItIsRead) {
   EXPECT_EQ(proof.reason, "versions of T are not proven to be apart");
 }
 
-// T = the sum of A;  B = T.
+// Returns the program T = the sum of A;  B = T.
 Program SumAndUse() {
   Builder b("used");
   const Id A = b.Input("A", DType::kF32, {4}), T = b.Temporary("T", DType::kF32, {}),
@@ -240,7 +240,7 @@ Program SumAndUse() {
   return b.Finish();
 }
 
-// for r: { T += A[r];  if r = `at`: B = T }, or the other way round.
+// Proves for r: { T += A[r];  if r = `at`: B = T }, or the other way round.
 Proof ProveUsed(int64_t at, bool after) {
   Schedule s = Scheduled(SumAndUse());
   const Id r = s.node(s.GetLoops(s.GetBlock("sum"))[0]), i = s.node(s.GetLoops(s.GetBlock("use"))[0]);
@@ -270,7 +270,7 @@ TEST(Proof, RefutesAUseOfAReductionBeforeItIsComplete) {
   }
 }
 
-// T[i] = A[i];  S[i] = T[i] + the sum of B[i].
+// Returns the program T[i] = A[i];  S[i] = T[i] + the sum of B[i].
 Program StartsFromT() {
   Builder b("starts");
   const Id A = b.Input("A", DType::kF32, {4}), B = b.Input("B", DType::kF32, {4, 6}),
@@ -282,7 +282,7 @@ Program StartsFromT() {
   return b.Finish();
 }
 
-// StartsFromT() with T[i] computed in the sum's loop i, before its loop r or, with `within`, in that loop.
+// Returns StartsFromT() with T[i] computed in the sum's loop i, before its loop r or, with `within`, in that loop.
 Program MakesT(bool within) {
   Schedule s = Scheduled(StartsFromT());
   const Id alone = s.node(s.GetLoops(s.GetBlock("make"))[0]);
@@ -310,7 +310,7 @@ TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
   EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
 }
 
-// The program Fed() with a pipelined loop over k, which loads a row and adds it to the sum.
+// Returns the program Fed() with a pipelined loop over k, which loads a row and adds it to the sum.
 Schedule Piped() {
   Schedule s = Scheduled(Fed());
   const auto loops = s.GetLoops(s.GetBlock("sum"));

@@ -34,7 +34,7 @@ SyncPlan PlanOf(const Program& program) {
   return plan.ok() ? *plan : SyncPlan();
 }
 
-// Plans with one fault each: a point left out, or a child late, or among a warp only; a wait that is too short.
+// Returns plans with one fault each: a point left out, or a child late, or among a warp only; a wait that is too short.
 std::vector<SyncPlan> Faults(const Program& p, const SyncPlan& plan) {
   std::vector<SyncPlan> faults;
   for (size_t i = 0; i < plan.points.size(); ++i) {
@@ -67,7 +67,7 @@ std::vector<SyncPlan> Faults(const Program& p, const SyncPlan& plan) {
   return faults;
 }
 
-// The plan is proven. Each faulty plan that has a race is not.
+// Expects that the plan is proven, and that each faulty plan that has a race is not.
 void ExpectProven(const Program& p) {
   const SyncPlan plan = PlanOf(p);
   const proof::Finding finding = FindingOf(p, plan);
@@ -110,8 +110,8 @@ TEST(SynchronizationProof, ProvesWaitsOfAsynchronousCopies) {
     ExpectProven(Copied(64, {.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"}));
 }
 
-// A block of 32 threads copies slices of 16 by `slice` elements to shared memory, where all of them read. `pipelined`: the
-// next slice is copied asynchronously meanwhile.
+// Returns a program in which a block of 32 threads copies slices of 16 by `slice` elements to shared memory, where all
+// of them read. With `pipelined`, the next slice is copied asynchronously meanwhile.
 Program SlicesOfAProduct(const Program& product, int64_t slice, bool pipelined = false) {
   Schedule s = Scheduled(product);
   const Block matmul = s.GetBlock("matmul");

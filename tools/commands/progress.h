@@ -13,7 +13,7 @@ namespace kiln::tools {
 class Progress {
  public:
   enum class Style { kQuiet, kLines, kRedrawn };
-  // Returns kRedrawn if `out` is a terminal.
+  // Returns kQuiet if `quiet`, else kRedrawn if `out` is a terminal, else kLines.
   static Style StyleOf(std::FILE* out, bool quiet);
 
   Progress(std::FILE* out, Style style) : out_(out), style_(style) {}

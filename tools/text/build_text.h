@@ -6,7 +6,7 @@
 
 namespace kiln::tools {
 
-// `run`: of the library, with the time of each call; may be null.
+// Prints a table of the tasks and what was built. Adds the times within the model if there is a `run` of the library.
 void PrintText(const api::BuildReport& report, const api::RunReport* run = nullptr);
 
 }  // namespace kiln::tools

@@ -6,7 +6,7 @@
 
 namespace kiln::tools {
 
-// `stage`: "calls" or "memory", as of `kiln show --stage`.
+// Prints the calls of the model if `stage` is "calls", otherwise its memory, as `kiln show --stage` does.
 void PrintText(const api::PlannedModel& model, absl::string_view stage);
 
 }  // namespace kiln::tools

@@ -20,8 +20,9 @@ class InPlace {
           Stop& stop)
       : options_(options), input_(input), target_(target), runner_(std::move(runner)), stop_(stop) {}
 
-  // Builds the model with these programs, and with default schedules for tasks that have none. Runs it, and returns the
-  // seconds of one execution of each task.
+  // Builds and runs the model with these programs. A task without one keeps its schedule of the last run; in the first
+  // run it takes its record, or else a default schedule. Returns the seconds of one execution of each of `tasks`: 0 if
+  // the model does not have it, or runs it in the prepare phase only.
   absl::StatusOr<std::vector<double>> Run(absl::Span<const PlacedTask> tasks, BuilderPool& builders);
 
  private:
@@ -30,7 +31,7 @@ class InPlace {
   const Target& target_;
   const std::string runner_;
   Stop& stop_;
-  std::optional<ModelSchedules> schedules_;  // of the last run
+  std::optional<ModelSchedules> schedules_;  // of the last run; empty before the first
 };
 
 }  // namespace kiln::api

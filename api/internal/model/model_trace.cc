@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::string_view kHead = "kiln.model v1 ";
 
-// Reads a line from its beginning to its end. What does not fit makes it fail for good.
+// Reads a line from its beginning to its end. After the first part that does not fit, ok() stays false.
 class Line {
  public:
   explicit Line(absl::string_view text) : rest_(text) {}
@@ -42,7 +42,7 @@ class Line {
     *number = static_cast<int>(wide);
     return *this;
   }
-  // All up to the word, which is skipped too.
+  // Reads the text before the next `until`, and skips that word too. Fails if it does not occur.
   Line& Text(absl::string_view until, std::string* text) {
     const size_t at = rest_.find(until);
     failed_ |= at == absl::string_view::npos;
@@ -103,7 +103,7 @@ struct TaskLine {
   bool takes_threads = false;
 };
 
-// "task HASH NAME SCHEDULE[, threads]"
+// Reads a line "task HASH NAME SCHEDULE[, threads]" and adds it to `tasks`. Returns false if it is malformed.
 bool ReadTask(absl::string_view text, std::map<std::string, TaskLine>* tasks) {
   Line line(text);
   std::string hash, name;
@@ -116,7 +116,8 @@ bool ReadTask(absl::string_view text, std::map<std::string, TaskLine>* tasks) {
   return line.ok();
 }
 
-// Reads the head of an area. Returns its name; empty if the line is none.
+// Reads the head of an area, "NAME N bytes", and stores its bytes in the model. Returns its name; empty if the line is
+// no such head.
 std::string ReadArea(absl::string_view text, PlannedModel* model) {
   const std::pair<const char*, int64_t*> areas[] = {{"arena", &model->arena_bytes},
                                                     {"weights", &model->weights_bytes},

@@ -18,8 +18,8 @@
 namespace kiln::api {
 namespace {
 
-constexpr size_t kWholes = 3;         // with records that are timed call by call
-constexpr double kNear = 1.15;        // records that take this many times as long as the fastest are left out
+constexpr size_t kWholes = 3;         // wholes with records, timed call by call; records tried of a task
+constexpr double kNear = 1.15;        // records that take more times as long as the fastest are left out
 constexpr double kLeastShare = 0.01;  // of the whole: the tasks for which other records are tried
 constexpr double kLeastGain = 0.01;   // by which another record must be faster within the whole
 constexpr int kRounds = 20;
@@ -45,7 +45,8 @@ class Race {
   }
 
  private:
-  // The records of each task that are tried: the fastest first, then others with other programs.
+  // Fills records_ with the records to try for each task: the fastest, then up to kWholes - 1 near it with other
+  // programs. A task without a record has none. Sets target_row_.
   absl::Status FindRecords() {
     records_.resize(base_.tasks.size());
     for (size_t t = 0; t < base_.tasks.size(); ++t) {
@@ -72,7 +73,7 @@ class Race {
   }
 
   // Times wholes call by call: one with the fastest records, one with default schedules, one with the second fastest
-  // records, and so on.
+  // records, and so on while there is time. The last one takes for each task the schedule that was fastest in these.
   absl::Status TimeWholes() {
     const Stopwatch watch(&spent_);
     for (size_t n = 0; n < kWholes; ++n) {
@@ -102,7 +103,8 @@ class Race {
     return seconds[t] * base_.told[t].occurrences >= kLeastShare * all;
   }
 
-  // Times a whole with these records, by task, unless there is one.
+  // Times a whole with these records, one for each task (0: the default schedule), and appends it to wholes_. Does
+  // nothing if such a whole was timed before.
   absl::Status Add(std::vector<RowId> chosen) {
     if (std::find(chosen_.begin(), chosen_.end(), chosen) != chosen_.end()) return absl::OkStatus();
     ModelSchedules schedules = base_;
@@ -122,7 +124,8 @@ class Race {
     return absl::OkStatus();
   }
 
-  // The wholes that race: all, or the first and the last if there is no memory for all.
+  // Returns the wholes that race: all, or only the first and the last if all would take more than kPartOfMemory of the
+  // memory.
   std::vector<size_t> Racing() const {
     const double memory = kPartOfMemory * static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                           static_cast<double>(sysconf(_SC_PAGESIZE));

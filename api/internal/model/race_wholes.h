@@ -2,7 +2,7 @@
 // there its constants come from memory, and its inputs from the call before.
 //
 // The whole with the fastest records is timed call by call, then the whole on default schedules, then wholes with the
-// next fastest records of each task that are near it. The fifth whole takes for each task the schedule that was fastest
+// next fastest records of each task that are near it. The last whole takes for each task the schedule that was fastest
 // within one of these. The wholes then run in turns. The fastest wins, if it is clearly faster than the first.
 #pragma once
 
@@ -24,16 +24,17 @@ struct WholeRaceRequest {
   const Target& target;
   std::string runner;  // path of kiln-runner
   BuilderPool& builders;
-  double seconds = 0;  // no further whole is built after this
+  double seconds = 0;  // after this, no whole with further records is built
   Stop& stop;
 };
 
-// Stores the winner's records (chosen_records.h), which later builds of the model then take. Returns nothing if no task
-// has a record.
+// Builds, times and races the wholes, and stores the records of the fastest one (chosen_records.h), which later builds
+// of the model then take. Returns nullopt, and stores nothing, if no task has a record or there is only one whole.
+// kCancelled if interrupted.
 absl::StatusOr<std::optional<RacedWholes>> RaceWholes(const WholeRaceRequest& request, Store& store);
 
-// For each task, the position of the whole in which it took least; wholes without a time for it (0) do not count, and
-// a later whole must be at least 1% faster.
+// Returns for each task the position of the whole in which it took least. A later whole must be at least 1% faster, and
+// does not count without a time for the task (0). The position is 0 if the first whole has no time for it.
 std::vector<size_t> FastestInPlace(absl::Span<const std::vector<double>> seconds_of_wholes);
 
 }  // namespace kiln::api

@@ -11,7 +11,8 @@
 
 namespace kiln::api {
 
-// Errors: those of RunAlone; kCancelled if interrupted.
+// Runs the request in a process of its own, which an interrupt ends. Returns the errors of RunAlone, and kCancelled if
+// interrupted.
 inline absl::StatusOr<RunResult> RunWhole(RunRequest request, const std::string& runner, Stop& stop) {
   std::optional<Stop::Work> work;
   auto ran = RunAlone(std::move(request), runner, [&](std::function<void()> end) {

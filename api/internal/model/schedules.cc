@@ -17,11 +17,12 @@
 namespace kiln::api {
 namespace {
 
-// Changes of default schedules after the first draws, for each task on average. A number, not a time: a build repeats.
+// Changes that the search of default schedules tries after its first draws, per task on average. It is a number and not
+// a time, so that each build finds the same schedules.
 constexpr int64_t kChangesForDefaults = 200;
 
-// Records that were timed as within a model go before others, unless they take this many times as long: then they are
-// of a short search.
+// A record that was timed as within a model is preferred to one with warm caches, unless it takes more than this many
+// times as long: then it comes from a short search.
 constexpr double kMuchSlower = 1.5;
 
 class Scheduler {
@@ -63,7 +64,8 @@ class Scheduler {
   }
 
  private:
-  // Reads the fastest records, and those that were chosen for this model.
+  // Returns the fastest records of the database; none if they are not wished or there is no database. Sets chosen_ to
+  // the records that were chosen for this model on this target.
   absl::StatusOr<std::vector<RecordEntry>> Records() {
     if (!wishes_.records || !std::filesystem::exists(options_.database)) return std::vector<RecordEntry>();
     const auto store = OpenExistingStore(options_.database);
@@ -78,7 +80,8 @@ class Scheduler {
     return entries;
   }
 
-  // 0: there is none.
+  // Returns the record for a task: the one chosen for this model if the fastest is still the same, else the fastest. 0
+  // means a default schedule.
   RowId RecordFor(size_t t, const std::vector<RecordEntry>& entries) const {
     const RowId fastest = FastestFor(t, entries);
     const auto chosen = chosen_.find(made_.told[t].hash);
@@ -98,7 +101,8 @@ class Scheduler {
     return 0;
   }
 
-  // Draws a schedule for each of these tasks: the best of many by an estimate of cycles.
+  // Draws a schedule for each of these tasks: the best of many by an estimate of cycles. A task for which none was
+  // found stays "untuned".
   absl::Status UseDefaults(const std::vector<size_t>& tasks) {
     if (tasks.empty()) return absl::OkStatus();
     const Phase phase("proposals");

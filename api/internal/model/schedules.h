@@ -22,7 +22,7 @@ struct ModelSchedules {
   std::vector<Task> tasks;
   std::vector<ScheduledTask> scheduled;
   std::vector<std::string> traces;  // empty: the task has no schedule
-  std::vector<BuiltTask> told;      // and of the foreign calls behind the tasks
+  std::vector<BuiltTask> told;      // one for each task, then one for each foreign call
 };
 
 struct ScheduleWishes {
@@ -32,7 +32,8 @@ struct ScheduleWishes {
   bool chosen = true;
 };
 
-// kInvalidArgument (a Mistake) if an operation of the file was left out; kCancelled if interrupted.
+// Extracts the tasks of the model and chooses a schedule for each. kInvalidArgument (a Mistake) if an operation of the
+// file was left out; kCancelled if interrupted.
 absl::StatusOr<ModelSchedules> ScheduleModel(const SessionOptions& options, const Input& input,
                                              const Target& target, const ScheduleWishes& wishes, Stop& stop);
 
@@ -41,7 +42,7 @@ absl::StatusOr<std::vector<DefaultSchedule>> DrawDefaults(const std::vector<Defa
                                                           const SpaceFunction& space, const Target& target,
                                                           Stop& stop);
 
-// Gives task number `task` the schedule of a record.
+// Gives task number `task` the schedule of a record of the database. Errors: those of Rebuild.
 absl::Status UseRecord(const SessionOptions& options, int64_t record, size_t task, ModelSchedules* schedules);
 
 }  // namespace kiln::api

@@ -14,10 +14,11 @@ namespace kiln::api {
 struct TimedWhole {
   KernelObject kernel{};
   LibraryText described{};
-  std::vector<double> seconds{};  // of one execution, by task; 0 for tasks of the prepare phase
+  std::vector<double> seconds{};  // of one execution, by task, then by foreign call; 0 in the prepare phase
 };
 
-// `runner`: path of kiln-runner. Errors: those of CompileWhole and RunWhole.
+// Builds the model, runs it with drawn data and times each call. `runner`: path of kiln-runner. Errors: those of
+// CompileWhole and RunWhole.
 absl::StatusOr<TimedWhole> TimeWhole(const Input& input, const ModelSchedules& schedules, int threads,
                                      const std::string& runner, BuilderPool& builders, Stop& stop);
 

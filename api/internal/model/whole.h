@@ -18,7 +18,7 @@
 
 namespace kiln::api {
 
-// A call of the run phase.
+// A call of the run phase, as the library describes it.
 struct CallText {
   int number = 0;
   std::string task{}, schedule{};  // "record 12", "default" or "untuned"
@@ -40,10 +40,10 @@ struct WholeModel {
   LibraryText described;
 };
 
-// What is compiled for each boundary of the input, in order.
+// Returns what is compiled for each boundary of the input, in order.
 std::vector<ForeignTask> ForeignTasksOf(const Input& input);
 
-// ModelBuildOptions::pieces for libraries that run here.
+// Returns the value of ModelBuildOptions::pieces for libraries that run here.
 int PiecesHere();
 
 // Compiles the tasks, plans the calls, checks the plan and links the driver. Errors: see compile_model.h; kInternal if
@@ -55,20 +55,20 @@ absl::StatusOr<WholeModel> CompileWhole(const Input& input, const ModelSchedules
 // Reads what the bytes of a shared library say of themselves. `path` is for messages.
 absl::StatusOr<LibraryText> DescriptionOf(const std::string& path, const std::string& shared_object);
 
-// The library as a kernel for runners: its parameters, then the weights, which its prepare phase writes from drawn
-// constants, then the arena. Outputs agree with anything.
+// Returns the library as a kernel for runners. Its parameters are the model's, then the weights, which its prepare
+// phase writes from drawn constants, then the arena. The tolerance of its outputs is infinite, so no comparison fails.
 KernelObject KernelOfModel(const LibraryText& described, std::string shared_object);
 
-// "record 12", "default" or "untuned".
+// Returns "record 12", "default", "untuned" or "foreign".
 std::string ScheduleText(const BuiltTask& task);
 
-// How to time each call of the library.
+// Returns how to time each call of the library, in so many runs.
 ProfiledRuns ProfileOf(const LibraryText& described, int runs);
-// The median of each call's times over the runs, with its interval.
+// Returns the median of each call's times over the runs, with its interval.
 std::vector<CallTimes> CallTimesOf(const LibraryText& described,
                                    const std::vector<std::vector<double>>& call_seconds);
 
-// The most memory that a run of the kernel may take.
+// Returns the most memory, in bytes, that a run of the library may take.
 int64_t RunBytesOf(const LibraryText& described);
 
 }  // namespace kiln::api

@@ -19,7 +19,8 @@
 namespace kiln::api {
 namespace {
 
-// Returns the id of the fastest record of the task on this machine.
+// Returns the id of the task's fastest record on this machine: with cold caches if `cold`, else with warm ones, or else
+// as within a model. nullopt if there is none.
 absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task, bool cold) {
   const auto entries = store.BestAll();
   if (!entries.ok()) return entries.status();
@@ -28,8 +29,8 @@ absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task,
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
 }
 
-// Compiles the file with stock MLIR passes. They take the whole file: it must be one task with the
-// parameters of its function.
+// Compiles the file with stock MLIR passes. They take the whole file: kFailedPrecondition if it is not one task with
+// the parameters of its function.
 absl::StatusOr<KernelObject> Stock(const Input& input) {
   if (!input.source.function.empty())
     return absl::FailedPreconditionError("they are not asked for one function of several");

@@ -56,7 +56,7 @@ class WholeBench {
     if (options_.log) options_.log(line);
   }
 
-  // Builds the whole and adds it to the programs of the request.
+  // Builds the whole, with records or on default schedules alone, and adds it to the programs of the request.
   absl::StatusOr<ModelSchedules> Add(bool records, BuilderPool& builders, RunRequest* request) {
     Say(records ? "building the whole" : "building the whole on default schedules");
     auto schedules =

@@ -119,7 +119,7 @@ class ModelBuild {
     return absl::OkStatus();
   }
 
-  // Prepares the weights of the file that the user gave. Returns their offset in the new file.
+  // Prepares the weights from constants_ and writes them to the file. Returns their offset in it.
   absl::StatusOr<int64_t> Prepare(const ModelPlan& plan, const ModelLibrary& library,
                                   const std::string& path) {
     std::error_code error;  // an error shows when the file is written
@@ -127,7 +127,8 @@ class ModelBuild {
     return PrepareWeights(library.shared_object, report_.name, constants_, plan.weights_bytes, path);
   }
 
-  // Finds the bytes of each constant: in the model's file, or in the file of weights.
+  // Fills constants_ with the bytes of each constant, from the model's file or the file of weights, and sets
+  // has_all_constants_.
   absl::Status FindConstants() {
     const Program& p = input_.program;
     std::vector<const WeightTensor*> given;
@@ -160,7 +161,7 @@ class ModelBuild {
     return absl::OkStatus();
   }
 
-  // True if the caller needs the constants of the model's file to prepare the weights.
+  // Returns true if the caller needs the constants of the model's file to prepare the weights.
   bool WritesConstants() const { return !input_.embedded.empty() && !has_all_constants_; }
 
   absl::Status WriteConstants(const std::string& path) const {

@@ -120,7 +120,7 @@ class Bundler {
     return bundled;
   }
 
-  // Compiles programs, and adds those that can be compiled.
+  // Compiles programs, and adds those that can be compiled to the bundle, until it has as many as wanted.
   void Add(const Program& original, int task, const std::vector<std::shared_ptr<const Point>>& points,
            BundledTask* bundled) {
     std::vector<MeasureRequest> requests;

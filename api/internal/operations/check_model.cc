@@ -23,13 +23,14 @@
 namespace kiln::api {
 namespace {
 
-// The error may be so many roundings of the least exact type, or so many times what the result changes by if each
-// number that is given changes by a rounding.
+// The limit of the error is kUnits roundings of the least exact type or, if that is more, kChanges times the change of
+// the result when each given number changes by one rounding.
 constexpr double kUnits = 1000, kChanges = 20;
 constexpr int kDrawsForDoubles = 20;  // schedules of each task in f64: it runs once or twice
 
-// Numbers of either sign, with which sums of products neither grow nor shrink from layer to layer (He et al., 2015).
-// Vectors are scales, shifts and variances: positive and near 1.
+// Draws floats for a parameter. Inputs lie between -1 and 1. Constants of several dimensions have either sign and a
+// range with which sums of products neither grow nor shrink from layer to layer (He et al., 2015). Constant vectors are
+// scales, shifts and variances: from 0.5 to 1.5.
 std::string DrawFloats(const Program& p, Id id, Dice& dice) {
   const auto shape = p.Dims(p.buffers[id].shape);
   const int64_t elements = ElementsOf(p, id);
@@ -60,7 +61,7 @@ std::string DrawIntegers(const Program& p, Id id, const ValueRange& range, Dice&
   return bytes;
 }
 
-// The bytes of each input and constant.
+// Draws the bytes of each input and constant, in the order of the parameters; always the same ones.
 absl::StatusOr<std::vector<std::string>> DrawGiven(const Program& p) {
   const auto ranges = TrialRanges(p);
   if (!ranges.ok()) return ranges.status();
@@ -76,7 +77,8 @@ absl::StatusOr<std::vector<std::string>> DrawGiven(const Program& p) {
   return given;
 }
 
-// The numbers as f64, each larger or smaller by the share `change`.
+// Returns floats as f64, each made larger or smaller by the share `change`, at random. Numbers of other types stay as
+// they are.
 std::string AsDoubles(DType type, absl::string_view bytes, double change, Dice& dice) {
   if (!IsFloat(type)) return std::string(bytes);
   std::string doubles;
@@ -94,7 +96,8 @@ class Doubles {
           const ModelBuildOptions& options, Stop& stop)
       : check_(check), target_(target), builders_(builders), options_(options), stop_(stop) {}
 
-  // The results, and those with each given number changed by a share.
+  // Returns the results, and the results with each given number changed by the share `change`. kUnimplemented if the
+  // model cannot be computed in f64.
   absl::StatusOr<std::pair<CheckedRun, CheckedRun>> Run(const std::vector<absl::string_view>& given,
                                                         double change) {
     auto model = WithDoubles(check_.input.imported);
@@ -136,7 +139,7 @@ class Doubles {
  private:
   absl::Span<const ForeignCall> foreign() const { return check_.input.imported_foreign; }
 
-  // Default schedules: a model as it was imported may take minutes.
+  // Gives the tasks default schedules, because the model as it was imported may run for minutes.
   absl::StatusOr<std::vector<ScheduledTask>> Schedule(const Program& model, const std::vector<Task>& tasks) {
     std::vector<ScheduledTask> scheduled;
     for (const Task& task : tasks)
@@ -164,7 +167,7 @@ class Doubles {
   Stop& stop_;
 };
 
-// The rounding error of the least exact float of the model, relative to the number.
+// Returns the relative rounding error of the least exact float type in the model; 0 if it has no floats.
 double Unit(const Program& p) {
   double unit = 0;
   for (const Buffer& buffer : p.buffers) {
@@ -178,7 +181,8 @@ double Unit(const Program& p) {
   return unit;
 }
 
-// The greatest difference of an element over the greatest element.
+// Returns the largest difference of an element over the largest element that is wanted. Infinity if an infinity or NaN
+// differs.
 double ErrorOf(DType type, const std::string& found, const std::string& wanted) {
   double difference = 0, most = 0;
   for (size_t n = 0; n < wanted.size() / sizeof(double); ++n) {

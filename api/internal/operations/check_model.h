@@ -25,7 +25,8 @@ struct ModelToCheck {
   std::vector<absl::string_view> constants = {};  // of each, in order; empty: it is drawn
 };
 
-// kInternal as CheckMemory says, kFailedPrecondition if the error is above the limit.
+// Checks the library. If the model cannot be computed in f64, or an assertion of it fails on the drawn data, the result
+// has a note in place of an error. kInternal as CheckMemory says; kFailedPrecondition if the error is above the limit.
 absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target& target,
                                          BuilderPool& builders, const ModelBuildOptions& options, Stop& stop);
 

@@ -16,14 +16,15 @@
 namespace kiln::api {
 namespace {
 
-// Returns the command line that the user typed, from the key that identifies a run (search/run/run_key.h).
+// Returns the command line that the user typed, from the key that identifies a run (search/run/run_key.h), or the key
+// itself if it holds none.
 std::string CommandOf(const RunRow& run) {
   const auto key = nlohmann::json::parse(run.command, nullptr, false);
   const bool has = key.is_object() && key.contains("command") && key["command"].is_string();
   return has ? key["command"].get<std::string>() : run.command;
 }
 
-// Writes the file completely or not at all: writes a temporary file and renames it.
+// Writes the file completely or not at all: writes a temporary file and renames it. kUnavailable if it cannot.
 absl::Status WriteFile(const std::string& path, const std::string& bytes) {
   const std::string temporary = absl::StrCat(path, ".", getpid(), ".new");
   std::ofstream file(temporary, std::ios::binary);

@@ -19,7 +19,7 @@ std::string_view ModuleOf(const std::string& where) {
 }
 std::string BlockOf(const std::string& where) { return where.substr(where.rfind('/') + 1); }
 
-// The time of a result, or the estimated cycles of a static one.
+// Adds the time of a result or, if `cycles` is not 0, the estimated cycles of a static one.
 void AddTime(double seconds, double cycles, Json* json) {
   if (cycles > 0) {
     (*json)["static"] = true;

@@ -34,7 +34,7 @@ namespace {
 constexpr int kBusyPercent =
     10;  // of the time in which kernels run, above which another program uses the GPU
 
-// What is known of the GPU of this machine.
+// Returns what is known of the GPU of this machine; never empty.
 std::vector<Finding> GpuFindings() {
   const absl::StatusOr<ThisGpu> gpu = FindThisGpu();
   if (absl::IsNotFound(gpu.status())) return {{.what = "GPU", .found = "none"}};

@@ -52,7 +52,8 @@ absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std:
 
 // --- Functions that several operations share
 
-// Exports a record's program for a GPU.
+// Compiles a record's program for a GPU and writes its files to the folder. kFailedPrecondition if it cannot be
+// compiled.
 absl::StatusOr<Exported> ExportForGpu(const Program& program, const std::string& name,
                                       const std::string& folder, BuilderPool& builders, const Target& target,
                                       const RecordRow& record, const std::string& checked);
@@ -62,7 +63,7 @@ absl::StatusOr<Exported> ExportForGpu(const Program& program, const std::string&
 absl::StatusOr<const Task*> TaskNamed(const Input& input, const std::string& name);
 absl::Status NoSuchTask(const Input& input, const std::string& name);  // a Mistake
 
-// Returns the named machine or, without a name, the one that measured the record.
+// Returns the named machine or, without a name, the one that measured the record. An unknown name is a Mistake.
 absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured);
 // Returns a description such as "znver3, 1 core".
 std::string MachineText(const Target& target);

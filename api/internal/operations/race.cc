@@ -25,7 +25,8 @@ std::string NameOf(const RecordPlace& place) {
   return absl::StrCat("record ", place.record, " of ", place.database);
 }
 
-// Sets what the caller left open: the database, and its fastest record of this machine.
+// Sets what the caller left open: the session's database, and its fastest record of this machine. kNotFound if it has
+// none; a Mistake if it has several workloads.
 absl::Status Complete(const SessionOptions& options, RecordPlace* place) {
   if (place->database.empty()) place->database = options.database;
   if (place->record != 0) return absl::OkStatus();

@@ -82,7 +82,8 @@ class ModelRun {
     return std::string(tensor->bytes);
   }
 
-  // Gives the kernel the weights of the file. It then reads no constant.
+  // Gives the kernel the weights of the user's file, if there is one; it then reads no constant. A file that does not
+  // fit is a Mistake.
   absl::Status TakeWeights() {
     if (s_.weights.empty()) return absl::OkStatus();
     const auto file = WeightsFile::Open(s_.weights);

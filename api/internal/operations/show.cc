@@ -80,7 +80,8 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// The trace in the file. Without a file: one that binds loops, for a GPU, or no step.
+// Returns the trace in the file. Without a file the trace has no step or, for a GPU, one that binds loops to blocks and
+// threads.
 absl::StatusOr<Trace> TraceFor(const Target& target, const std::string& file) {
   std::string text = "kiln.trace v2\n";
   if (!file.empty()) {

@@ -141,7 +141,7 @@ class TuneRun {
     return Report(space, {machine.target(), machine, machine.builders(), nullptr, clock}, store);
   }
 
-  // The fingerprint of a GPU that measures.
+  // Returns the fingerprint of a GPU that measures; empty for any other target.
   static std::string GpuOf(const Target& target) {
     return target.gpu != nullptr && StaticClockOf(target) == 0 ? target.fingerprint : "";
   }
@@ -257,8 +257,8 @@ class TuneRun {
     return kiln::Tune(tasks_, space.space, machine.target, tuning, machine.measurer, store);
   }
 
-  // The search of a model begins with what a build without records takes. What fails here fails again in the search,
-  // which says so.
+  // Gives each task of a model its default schedule as a trace to start with; a build without records takes the same
+  // ones. Errors are dropped: the search meets them again and reports them.
   void StartFromDefaults(const NamedSpace& space, const Target& target) {
     if (!space.space) return;  // a plugin's code runs in a child process
     const Phase phase("proposals");
@@ -369,7 +369,7 @@ class TuneRun {
                         s_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", s_.trials));
   }
 
-  // True if the file is more than one call, and each of them can be built.
+  // Returns true if the file is more than one call, and each of them can be built.
   bool IsModel() const {
     const auto has_code = [](const Boundary& b) { return !b.code.empty(); };
     return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1 || !c_.input.boundaries.empty()) &&
@@ -378,7 +378,8 @@ class TuneRun {
 
   int Threads() const { return s_.threads > 0 ? s_.threads : static_cast<int>(UsableCores().size()); }
 
-  // Chooses the records of a whole model within it. A whole that cannot be timed is built with the fastest records.
+  // Chooses the records of a model by racing wholes (RaceWholes), if one is built. Errors are dropped: the build then
+  // takes the fastest records.
   void RaceTheWhole(CpuMeasurer& measurer, Store& store, TuneReport* report) const {
     if (s_.output.empty() || !s_.in_place || !IsModel() || s_.trials == 0 || stopped()) return;
     auto raced = RaceWholes({c_.options, c_.input, measurer.target(), runner_, measurer.builders(),
@@ -387,7 +388,8 @@ class TuneRun {
     if (raced.ok()) report->raced_wholes = *std::move(raced);
   }
 
-  // A file with several calls ends as one library, whatever was tuned.
+  // Builds one library of a file with several calls, whatever was tuned, and times it. The report lacks what an
+  // interrupt prevented, and the times if that run failed.
   absl::Status BuildWhole(TuneReport* report) const {
     if (s_.output.empty() || !IsModel() || stopped()) return absl::OkStatus();
     auto whole = BuildModel(c_.options, c_.input, {.folder = s_.output}, c_.stop);

@@ -21,7 +21,8 @@ namespace kiln::api {
 // shared object must carry the stamp of this build (modules/module.h).
 //
 // Returns kInvalidArgument if the source does not compile (with the compiler's messages) or the stamp
-// differs, kNotFound if there is no such file, and kFailedPrecondition if the cache cannot be written.
+// differs, kNotFound if there is no such file, and kFailedPrecondition if the compiler cannot be run or crashes, or the
+// cache cannot be written.
 absl::StatusOr<std::string> ObjectOfPlugin(const std::string& path);
 
 // Loads the object into this process and runs its initializers, which add its modules to the registry

@@ -120,7 +120,7 @@ class Loaded {
   }
 
  private:
-  // Returns the module wrapped so that it is noted before any of its code runs.
+  // Returns the module, wrapped so that note_ names it before any of its code runs; null if there is none.
   const ModuleEntry* Noted(absl::string_view name) {
     const ModuleEntry* entry = FindModule(name);
     if (entry == nullptr) return nullptr;
@@ -153,7 +153,7 @@ class Loaded {
 
   const PluginSpace& space_;
   const SharedNote& note_;
-  // By module: the plugin file that errors name. For Kiln's own modules, all plugin files.
+  // The plugin file that errors name, by module; for Kiln's own modules, all plugin files.
   std::map<std::string, std::string> file_of_;
   std::vector<std::string> added_;  // names of the block modules that plugins added
   std::set<std::string> of_plugins_;

@@ -15,7 +15,7 @@ struct ChosenRecord {
   RowId fastest = 0;  // the fastest record alone when the choice was made
 };
 
-// By hash of the task.
+// The chosen records, by hash of the task.
 using ChosenRecords = std::map<std::string, ChosenRecord>;
 
 absl::Status SaveChosen(Store& store, const std::string& model_hash, RowId target,

@@ -9,7 +9,7 @@
 
 namespace kiln::api {
 
-// True if this user may write the database and its folder.
+// Returns true if this user may write the database and its folder.
 bool MayChange(const std::string& database);
 
 // Opens the store. Returns kNotFound if there is no such file: only a search creates one. A database that

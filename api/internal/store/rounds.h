@@ -10,7 +10,8 @@
 
 namespace kiln::api {
 
-// `static_clock`: as StaticClockOf says (static_results.h).
+// Returns a round that the search reports. If `static_clock` (StaticClockOf in static_results.h) is not 0, the best
+// time becomes cycles.
 Round RoundOf(const TuneProgress& progress, double static_clock);
 
 // Returns the rounds of a run in the order in which they were recorded. Returns kDataLoss if the statistics

@@ -16,7 +16,7 @@ std::string TrustText(const RecordRow& record);
 // Returns for example "; assumes: finite inputs and intermediates", or "" without assumptions.
 std::string AssumesText(absl::string_view assumptions);
 
-// True if the record's flag says proven. Only programs of the race at the end of a run have it.
+// Returns true if the record's flag says proven. Only programs of the race at the end of a run have it.
 bool IsProven(const RecordRow& record);
 
 }  // namespace kiln::api

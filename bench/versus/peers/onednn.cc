@@ -41,7 +41,7 @@ memory Reordered(const void* data, const memory::desc& plain, const memory::desc
 
 tag ChannelsLast(int rank) { return rank == 1 ? tag::nwc : rank == 2 ? tag::nhwc : tag::ndhwc; }
 
-// Weights in Kiln's layout: taps..., in, out (taps..., channels for a depthwise convolution).
+// Returns the strides of weights in Kiln's layout: taps..., in, out (taps..., channels for a depthwise convolution).
 dims TapsFirst(const dims& shape, int rank, bool grouped) {
   const int lead = grouped ? 3 : 2;
   dims strides(shape.size());
@@ -72,8 +72,8 @@ extern "C" {
 
 const char* onednn_error() { return message.c_str(); }
 
-// numbers: batch, in, out, kernel, stride, pad, dilation, groups, relu, transposed, then the spatial extents
-// of the input and the output.
+// Creates a convolution; null if oneDNN fails (onednn_error). `numbers`: batch, in, out, kernel, stride, pad, dilation,
+// groups, relu, transposed, then the spatial extents of the input and the output.
 Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts, const float* x,
                              const float* w, const float* bias) {
   return Guarded([&] {
@@ -126,8 +126,8 @@ Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts,
   });
 }
 
-// A matrix product, m by k and k by n, of kind 0 (u8 and i8 to i32) or 1 (bf16 to f32). `prepared`: oneDNN
-// chooses the layout of the weights.
+// Creates a matrix product, m by k and k by n, of kind 0 (u8 and i8 to i32) or 1 (bf16 to f32); null if oneDNN fails.
+// `prepared`: oneDNN chooses the layout of the weights.
 Operator* onednn_narrow_matmul(int kind, int64_t m, int64_t n, int64_t k, int prepared, const void* a,
                                const void* b) {
   return Guarded([&] {
@@ -145,8 +145,8 @@ Operator* onednn_narrow_matmul(int kind, int64_t m, int64_t n, int64_t k, int pr
   });
 }
 
-// A matrix product with the strides of both operands. If `bias` is given, adds bias and GELU. `prepared`:
-// oneDNN chooses the layout of the weights.
+// Creates a matrix product with the strides of both operands; null if oneDNN fails. If `bias` is given, adds bias and
+// GELU. `prepared`: oneDNN chooses the layout of the weights.
 Operator* onednn_matmul(int rank, const int64_t* a_shape, const int64_t* a_strides, const int64_t* b_shape,
                         const int64_t* b_strides, int prepared, const float* a, const float* b,
                         const float* bias) {

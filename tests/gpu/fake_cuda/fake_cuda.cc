@@ -104,7 +104,7 @@ void Log(const char* format, ...) {
   fflush(log);
 }
 
-// The status of a call that needs the GPU, and perhaps a context.
+// Returns the status of a call that needs the GPU and, if `context`, a context.
 int Ready(bool context) {
   const Gpu& gpu = TheGpu();
   if (!gpu.initialized) return kNotInitialized;
@@ -112,7 +112,7 @@ int Ready(bool context) {
   return context ? gpu.fault : kOk;
 }
 
-// The bytes of the allocation from an address on; -1 if it is in none.
+// Returns the bytes of the allocation from an address on; -1 if it is in none.
 int64_t BytesFrom(const char* address) {
   const Gpu& gpu = TheGpu();
   auto after = gpu.memory.upper_bound(const_cast<char*>(address));

@@ -12,7 +12,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// C[i, j] sum= A[i, k] * B[k, j], where A is X, or twice X.
+// Returns the sketches of C[i, j] sum= A[i, k] * B[k, j], where A is X, or twice X.
 std::string SketchesOf(DType dtype, bool doubles = false) {
   Builder b("matmul");
   const Id X = b.Input("X", dtype, {16, 8}), B = b.Input("B", dtype, {8, 16}),

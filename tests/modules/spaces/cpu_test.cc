@@ -44,7 +44,7 @@ Program PaddedConv() {
   return b.Finish();
 }
 
-// Inputs of small integers, so that sums are exact in any order.
+// Returns inputs of small integers, so that sums are exact in any order.
 std::vector<std::string> Inputs(const Program& program) {
   std::vector<std::string> inputs;
   for (const Id id : program.parameters) {

@@ -68,7 +68,7 @@ TEST(CudaSpace, RunsConvolutions) {
 
 TEST(CudaSpace, RunsSoftmax) { ExpectSketchesRun(Softmax(3, 12), 3); }
 
-// A convolution in which each channel has a filter of its own.
+// Returns a convolution in which each channel has a filter of its own.
 Program Depthwise(int64_t size, int64_t channels, int64_t window) {
   Builder b("depthwise");
   const IndexSum h = b.Iter(0), w = b.Iter(1), c = b.Iter(2), i = b.Iter(3), j = b.Iter(4);

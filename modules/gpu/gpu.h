@@ -14,6 +14,8 @@
 
 namespace kiln {
 
+inline constexpr int64_t kLineBytes = 128;  // of shared memory: a word of each bank
+
 // The tile of one spatial loop in three parts: virtual threads, whose elements lie apart, then threads, then adjacent elements
 // of a thread.
 struct ThreadTile {
@@ -53,6 +55,13 @@ std::vector<int> LoopsAlongRows(const Program& program, Id block);
 // panel it is row-major, with panels of one column it is column-major. In narrow panels, threads that read the same
 // column of different rows use different banks. `slice` is the loop along a row.
 void LayOutTile(Schedule& s, Block copy, Loop slice);
+
+// Lets the tile that `copy` writes lie in panels of lines, in which the words of line n are permuted by n: threads that
+// read a row use different banks of shared memory, and so do threads that read a column.
+void LayOutLines(Schedule& s, Block copy);
+
+// Lets all threads copy a tile. Each of them moves up to as many bytes at once as the GPU can; how many is sampled.
+void FetchTile(Schedule& s, Block copy);
 
 // Lets a block that combines accumulators store what its elementwise consumers compute, in their place. Stops at the first
 // consumer that is not the only one, or cannot be inlined.

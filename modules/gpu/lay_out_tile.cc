@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -8,6 +9,11 @@
 #include "modules/gpu/gpu.h"
 
 namespace kiln {
+namespace {
+
+constexpr int64_t kWordBytes = 4;  // of a bank of shared memory
+
+}  // namespace
 
 std::vector<int> LoopsAlongRows(const Program& p, Id block) {
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
@@ -33,6 +39,22 @@ void LayOutTile(Schedule& s, Block copy, Loop slice) {
   const std::string map =
       absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")");
   s.TransformLayout(copy, -1, map, {s.Part(drawn, 1)});
+}
+
+void LayOutLines(Schedule& s, Block copy) {
+  if (!s.ok()) return;
+  const Buffer& buffer = s.program().buffers[WrittenBuffers(s.program(), s.node(copy))[0]];
+  const int64_t bytes = SizeOf(buffer.dtype), line = kLineBytes / bytes,
+                word = std::max(bytes, kWordBytes) / bytes;
+  std::vector<std::string> names, axes;
+  for (int d = 0; d < buffer.shape.count; ++d) names.push_back(absl::StrCat("d", d));
+  axes = names;
+  axes.insert(axes.begin(), absl::StrCat(names.back(), "/", line));
+  absl::StrAppend(&axes.back(), "%", line);
+  const std::string map =
+      absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")");
+  const auto bits = [](int64_t n) { return static_cast<int8_t>(std::countr_zero(static_cast<uint64_t>(n))); };
+  s.TransformLayout(copy, -1, map, Swizzle{.from = bits(line), .to = bits(word), .bits = bits(line / word)});
 }
 
 }  // namespace kiln

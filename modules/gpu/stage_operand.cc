@@ -62,4 +62,13 @@ Block StageOperand(Schedule& s, Block block, int operand, Loop step) {
   return copy;
 }
 
+void FetchTile(Schedule& s, Block copy) {
+  if (!s.ok()) return;
+  const Program& p = s.program();
+  const int64_t bytes = SizeOf(p.buffers[WrittenBuffers(p, s.node(copy))[0]].dtype);
+  std::vector<int64_t> elements;
+  for (int64_t n = 1; n * bytes <= s.target().vector_bytes; n *= 2) elements.push_back(n);
+  s.CooperativeFetch(copy, s.SampleCategorical(elements, {}, "fetch"));
+}
+
 }  // namespace kiln

@@ -50,16 +50,6 @@ Slices ChooseSlices(Schedule& s, Block block) {
   return {.copies = s.SampleCategorical({2, 3, 4}, {}, "depth"), .transport = "async"};
 }
 
-// Lets all threads copy a slice; each of them moves up to as many bytes at once as the GPU can.
-void Fetch(Schedule& s, Block copy) {
-  if (!s.ok()) return;
-  const Program& p = s.program();
-  const int64_t bytes = SizeOf(p.buffers[WrittenBuffers(p, s.node(copy))[0]].dtype);
-  std::vector<int64_t> elements;
-  for (int64_t n = 1; n * bytes <= s.target().vector_bytes; n *= 2) elements.push_back(n);
-  s.CooperativeFetch(copy, s.SampleCategorical(elements, {}, "fetch"));
-}
-
 // Gives the threads their parts of the block that combines their sums.
 void BindCombine(Schedule& s, Block combine, const ThreadTiles& tiles) {
   const std::vector<Loop> loops = s.GetLoops(combine);
@@ -107,7 +97,7 @@ void TileForThreads(Schedule& s, Block block) {
   for (size_t operand = 0; operand < copies.size(); ++operand) {
     const int along = along_rows[operand];
     if (along >= 0) LayOutTile(s, copies[operand], tiles.slices[along]);
-    Fetch(s, copies[operand]);
+    FetchTile(s, copies[operand]);
   }
   if (!slices.transport.empty())
     s.Pipeline(tiles.step, {.depths = {slices.copies}, .transport = slices.transport});

@@ -7,7 +7,7 @@ namespace kiln {
 std::string CudaText(const Target&, const CudaOptions&) {
   return "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline ordered=0) | "
          "each-block(auto-inline ordered=0 | keep-rows | cross-thread-reduction | "
-         "pad-for-threads | tile-for-threads) | auto-bind";
+         "pad-for-threads | tile-for-threads | stage-transposed) | auto-bind";
 }
 
 Space Cuda(CudaOptions options) {

@@ -60,9 +60,10 @@ int DepthOfNeighbours(const LoopNestSummary& nests, const NestBlock& block, cons
 }
 
 // Returns the largest power of two up to 16 that divides all addresses of the access, in bytes, while the loop at depth
-// `but` is in its first iteration.
+// `but` is in its first iteration. A swizzle keeps the elements together whose addresses differ in bits below those it changes.
 int64_t AlignmentOf(const LoopNestSummary& nests, const NestAccess& access, int64_t element, int but) {
-  int64_t all = kMaxWidth;
+  const Swizzle swizzle = nests.program().buffers[access.buffer].layout.swizzle;
+  int64_t all = swizzle.bits > 0 ? std::gcd(kMaxWidth, element << swizzle.to) : kMaxWidth;
   for (const NestAxis& axis : nests.axes(access)) {
     all = std::gcd(all, axis.offset * axis.stride * element);
     for (const NestTerm& term : nests.terms(axis))

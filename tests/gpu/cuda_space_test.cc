@@ -8,6 +8,7 @@
 #include "testing/matmul.h"
 #include "testing/softmax.h"
 #include "tests/gpu/on_gpu.h"
+#include "tests/support/gpu_pairs.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 #include "trace/text.h"
@@ -70,6 +71,18 @@ TEST(CudaSpace, DrawsValidSchedulesOfMergedPixels) {
 }
 
 TEST(CudaSpace, RunsSoftmax) { ExpectSketchesRun(Softmax(3, 64), "h100", 3); }
+
+TEST(CudaSpace, RunsTransposes) {
+  for (const uint64_t seed : {1, 2, 3}) ExpectSketchesRun(TransposedSum(2, 64, 32), "h100", seed);
+  ExpectSketchesRun(TransposedSum(1, 64, 192, DType::kF16), "a100", 4);
+  ExpectSketchesRun(TransposedSum(1, 16, 32, DType::kF64), "h100", 5);
+}
+
+TEST(CudaSpace, RunsTransposesOfIncompleteTiles) {
+  ExpectSketchesRun(TransposedSum(2, 3, 70), "h100", 1);
+  ExpectSketchesRun(TransposedSum(2, 70, 3), "h100", 2);
+  ExpectSketchesRun(TransposedSum(1, 37, 41), "rtx3090", 3);
+}
 
 }  // namespace
 }  // namespace kiln

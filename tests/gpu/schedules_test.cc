@@ -85,6 +85,8 @@ TEST(GpuSchedules, OfPairs) {
   ExpectSameOnGpu(Matmul(16, 32, 12), ProductWithoutTiles(16, 32, 12, 64));
   ExpectSameOnGpu(Matmul(64, 32, 4), ProductInOneBlock(64, 32, 4));
   ExpectSameOnGpu(Matmul(64, 64, 64), ProductByTiles(64, 4));
+  for (const bool permuted : {true, false})
+    ExpectSameOnGpu(TransposedSum(1, 64, 64), TurnedTiles(64, permuted));
 }
 
 // The schedules of the tests of synchronization are proven against themselves.

@@ -66,6 +66,14 @@ TEST(GpuRoofline, LikesTilesWithoutBankConflicts) {
   EXPECT_LT(cycles({2, 16, 4}, true), cycles({4, 16, 2}, true));
 }
 
+TEST(GpuRoofline, LikesTilesThatAreTurnedInSharedMemory) {
+  Schedule direct = Scheduled(TransposedSum(1, 1024, 1024));
+  direct.BindRest(1024, 1024);
+  ASSERT_TRUE(direct.ok()) << direct.status();
+  EXPECT_LT(Cycles(TurnedTiles(1024, true)), Cycles(TurnedTiles(1024, false)));
+  EXPECT_LT(Cycles(TurnedTiles(1024, true)), Cycles(direct.program()));
+}
+
 TEST(GpuRoofline, WantsMoreBlocksThanOne) {
   const double serial = Cycles(Scheduled(Matmul(128, 128, 256)).program()),
                one = Cycles(ProductInOneBlock(128, 128, 256));
@@ -207,6 +215,23 @@ TEST(WarpRequest, OfAStraightLineTakesNeighboursTogether) {
   EXPECT_EQ(request(0).pieces, 16);  // of 64 terms
   EXPECT_EQ(request(1).width, 16);
   EXPECT_EQ(request(1).pieces, 1);
+}
+
+TEST(WarpRequest, OfPermutedWordsHasNoConflictsAndNoVectors) {
+  LoopNestSummary nests;
+  const auto request = [&](bool permuted, int block, int access) {
+    static Program program;
+    program = TurnedTiles(64, permuted);
+    nests.Read(program);
+    const NestBlock& of = nests.blocks()[block];
+    return RequestOf(nests, of, nests.accesses(of)[access], {.x = 1024});
+  };
+  EXPECT_EQ(request(false, 0, 1).width, 16);  // stores of the copy
+  EXPECT_EQ(request(false, 1, 0).BankCycles(), 32);
+  EXPECT_EQ(request(true, 0, 1).width, 4);
+  EXPECT_EQ(request(true, 0, 1).pieces, 4);
+  EXPECT_EQ(request(true, 0, 1).BankCycles(), 1);
+  EXPECT_EQ(request(true, 1, 0).BankCycles(), 1);
 }
 
 }  // namespace

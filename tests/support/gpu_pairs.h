@@ -1,4 +1,5 @@
-// Pairs of GPU programs. One of each pair is better: a copy along rows or columns, a product with or without tiles.
+// Pairs of GPU programs. One of each pair is better: a copy along rows or columns, a product with or without tiles, a tile
+// that is turned with or without bank conflicts.
 #pragma once
 
 #include <utility>
@@ -84,6 +85,38 @@ inline Program ProductByTiles(int64_t size, int64_t per, int64_t step = 16) {
   for (const Loop loop : {a[1], b[1], i[2], j[2]}) s.Unroll(loop);
   s.Bind(thread, LoopKind::kThreadX);
   for (const Block copy : copies) s.CooperativeFetch(copy, 4);
+  KILN_CHECK(s.ok(), s.status().message());
+  return s.program();
+}
+
+// y[n, i, j] = x[n, j, i] + z[n, i, j]
+inline Program TransposedSum(int64_t batch, int64_t rows, int64_t columns, DType dtype = DType::kF32) {
+  Builder b("transposed");
+  const Id x = b.Input("x", dtype, {batch, columns, rows}), z = b.Input("z", dtype, {batch, rows, columns}),
+           y = b.Output("y", dtype, {batch, rows, columns});
+  const IndexSum n = Builder::Iter(0), i = Builder::Iter(1), j = Builder::Iter(2);
+  b.Compute("sum", {{"n", batch}, {"i", rows}, {"j", columns}}, {y, {n, i, j}},
+            b.Add(b.Load(x, {n, j, i}), b.Load(z, {n, i, j})));
+  return b.Finish();
+}
+
+// Such a sum by tiles of 32 by 32 elements. Those of x come to shared memory by rows, in vectors of four, and are read by
+// columns; their words may be permuted.
+inline Program TurnedTiles(int64_t size, bool permuted) {
+  Schedule s = Scheduled(TransposedSum(1, size, size));
+  const Block sum = s.GetBlock("sum");
+  const auto loops = s.GetLoops(sum);
+  const auto i = s.Split(loops[1], {kAuto, 32}), j = s.Split(loops[2], {kAuto, 32});
+  s.Reorder({i[0], j[0], i[1], j[1]});
+  const Loop block = s.Fuse({i[0], j[0]});
+  s.Bind(block, LoopKind::kBlockX);
+  s.Bind(s.Fuse({i[1], j[1]}), LoopKind::kThreadX);
+  const Block copy = s.CacheRead(sum, 0, "shared");
+  s.ComputeAt(copy, block);
+  if (permuted) {
+    s.TransformLayout(copy, -1, "(n, j, i) -> (i/32, n, j, i%32)", Swizzle{.from = 5, .to = 0, .bits = 5});
+  }
+  s.CooperativeFetch(copy, 4);
   KILN_CHECK(s.ok(), s.status().message());
   return s.program();
 }

@@ -14,6 +14,7 @@
 #include "testing/matmul.h"
 #include "testing/softmax.h"
 #include "testing/threads/thread_clocks.h"
+#include "tests/support/gpu_pairs.h"
 #include "trace/enumerate.h"
 #include "trace/replay.h"
 #include "trace/text.h"
@@ -67,6 +68,11 @@ TEST(CudaSpace, RunsConvolutions) {
 }
 
 TEST(CudaSpace, RunsSoftmax) { ExpectSketchesRun(Softmax(3, 12), 3); }
+
+TEST(CudaSpace, RunsTransposes) {
+  ExpectSketchesRun(TransposedSum(1, 32, 64), 2);
+  ExpectSketchesRun(TransposedSum(2, 5, 35), 2);  // whole columns of 5, incomplete tiles of 35
+}
 
 // Returns a convolution in which each channel has a filter of its own.
 Program Depthwise(int64_t size, int64_t channels, int64_t window) {

@@ -1,0 +1,27 @@
+// Finds operands that a block reads across the rows of its result.
+//
+//   for j: for i: Y[j, i] = X[i, j] + Z[j, i]        of X, neighbours lie along j; of Y and Z, along i
+//
+// Pure.
+#pragma once
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "lang/program/program.h"
+
+namespace kiln {
+
+struct Transposed {
+  std::vector<int> operands;  // in the order of ReadBuffers
+  int rows = -1;          // the loop along which neighbours of these operands lie: a position in LoopsAround
+  int columns = -1;       // that along which neighbours of the result lie
+  int64_t widest = 1;     // bytes of an element: the most of these operands and of the result
+  int64_t narrowest = 1;  // the least of these operands
+};
+
+// kFailedPrecondition, with the reason, if the block is scheduled or reduces, or reads no operand so. Of operands along
+// several loops, those that are like the first one count.
+absl::StatusOr<Transposed> FindTransposed(const Program& program, Id block);
+
+}  // namespace kiln

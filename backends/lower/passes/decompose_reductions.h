@@ -7,9 +7,10 @@
 //   for k: C[i,j] += A[i,k] * B[k,j]      (accumulates)
 //
 // The initialization goes before the outermost loop that feeds a reduction iter, and copies the spatial loops
-// with their kinds. A reduction without such a loop becomes a plain store of combine(identity or initial,
-// lift). With `starts_inside`, a reduction that combines results of other blocks below its reduction loops is not
-// changed (it does not accumulate): the emitter stores instead of combining where these loops are all at 0.
+// with their kinds, but a pipelined loop as a serial one. A reduction without such a loop becomes a plain store
+// of combine(identity or initial, lift). With `starts_inside`, a reduction that combines results of other blocks
+// below its reduction loops is not changed (it does not accumulate): the emitter stores instead of combining
+// where these loops are all at 0.
 #pragma once
 
 #include "lang/program/program.h"

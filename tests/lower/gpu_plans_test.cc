@@ -132,6 +132,28 @@ TEST(GpuPlans, SoftmaxReducesOverThreads) {
   ExpectPlansTheSchedule(kernel, 2);
 }
 
+// Without the block, the loop would have two children, and a stage for one.
+TEST(GpuPlans, RefuseABlockOfTwoNestsInAPipelinedLoop) {
+  const auto program = ParseProgram(R"(kiln.program v1
+program nested
+parameters A, B
+buffer A: i32[2, 8] input
+buffer B: i32[2, 8] output
+buffer S: i32[2, 8] temporary
+for k < 2 pipelined (0 0) {
+  block tile {
+    spatial k < 2 = k
+    for t < 8 thread-x { block put { spatial k < 2 = k  spatial i < 8 = t  S[k, i] = A[k, i] } }
+    for t < 8 thread-x { block get { spatial k < 2 = k  spatial i < 8 = t  B[k, i] = S[k, i] } }
+  }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  const absl::Status status = plan::PlanKernels(*program).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.message(), "plans for GPUs do not have blocks of several nests in a pipelined loop yet");
+}
+
 // --- Small plans: threads put elements into shared memory, and get the elements of other threads
 
 constexpr char kSwap[] = R"(kiln.program v1

@@ -49,6 +49,20 @@ for i < 4 { for k < 8 { block sum { spatial i < 4 = i  reduction k < 8 = k  S[i]
       S[i] accumulate sum= A[i, k])"));
 }
 
+// The stages of a pipeline are those of its own children.
+TEST(DecomposeReductions, MakesACopyOfAPipelinedLoopSerial) {
+  Program p = Parsed(R"(
+program sums
+parameters A, S
+buffer A: f32[4, 8] input
+buffer S: f32[4] output
+for k < 8 { for i < 4 pipelined (0 0) { block sum { spatial i < 4 = i  reduction k < 8 = k  S[i] sum= A[i, k] } } }
+)");
+  DecomposeReductions(p);
+  EXPECT_THAT(ToString(p), HasSubstr("for i < 4 {\n  block sum.init {"));
+  EXPECT_THAT(ToString(p), HasSubstr("for i < 4 pipelined (0 0) {\n    block sum {"));
+}
+
 // Returns true if short-loop unrolling unrolls tiles of padded rows: tiles have eight lanes, and the first and last
 // cross the bounds.
 bool WritesOutTilesOf(int64_t columns) {

@@ -23,21 +23,22 @@
 namespace kiln::plan {
 namespace {
 
+absl::Status Refuse(absl::string_view what) {
+  return absl::FailedPreconditionError(absl::StrCat("plans for GPUs do not have ", what, " yet"));
+}
+
 absl::Status CheckSupported(const Program& p) {
   if (absl::Status status = CheckConstantExtents(p, "lowering"); !status.ok()) return status;
-  const auto refuse = [](absl::string_view what) {
-    return absl::FailedPreconditionError(absl::StrCat("plans for GPUs do not have ", what, " yet"));
-  };
   for (const Id block : Blocks(p))
-    if (p.block(block).intrinsic != kNone) return refuse("calls of intrinsics");
+    if (p.block(block).intrinsic != kNone) return Refuse("calls of intrinsics");
   for (const Id id : LoopsBelow(p, kRoot)) {
     const LoopNode& loop = p.loop(id);
-    if (RunsOnThreads(p, id)) return refuse("parallel loops");
+    if (RunsOnThreads(p, id)) return Refuse("parallel loops");
     if (loop.kind != LoopKind::kPipelined) continue;
     for (const PipelineStage& stage : p.Stages(loop))
-      if (stage.role == PipelineRole::kProducer) return refuse("producers");
+      if (stage.role == PipelineRole::kProducer) return Refuse("producers");
     for (const Ring& ring : p.Rings(loop))
-      if (ring.transport == Transport::kBulk) return refuse("bulk copies");
+      if (ring.transport == Transport::kBulk) return Refuse("bulk copies");
   }
   return absl::OkStatus();
 }
@@ -57,6 +58,16 @@ void KeepKernelsWhole(Program& p) {
     p.Replace(child, kernel);
     p.Append(kernel, child);
   }
+}
+
+// Each child of a pipelined loop has a stage, but for those that lay together in a block.
+absl::Status CheckStages(const Program& p) {
+  for (const Id id : LoopsBelow(p, kRoot)) {
+    const LoopNode& loop = p.loop(id);
+    if (loop.kind == LoopKind::kPipelined && ChildrenOf(p, id).size() != p.Stages(loop).size())
+      return Refuse("blocks of several nests in a pipelined loop");
+  }
+  return absl::OkStatus();
 }
 
 // Decomposes reductions: to set registers costs less than a test in the innermost loop. An initialization in a pipelined
@@ -105,6 +116,7 @@ absl::StatusOr<Planned> PlanKernels(const Program& program) {
   if (absl::Status status = VerifyLowerable(nests); !status.ok()) return status;
   Planned made{program, {}};
   InlineNestedBlocks(made.program);
+  if (absl::Status status = CheckStages(made.program); !status.ok()) return status;
   KeepKernelsWhole(made.program);
   DecomposeWithStages(made.program);
   const auto points = PlanSynchronization(made.program);

@@ -87,7 +87,8 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   for (size_t i = outermost; i < loops.size(); ++i) {
     if (!spatial[i]) continue;
     const LoopNode loop = p.loop(loops[i]);
-    const Id copy = p.AddLoop(p.Text(loop.name), loop.extent, loop.kind);
+    const bool pipelined = loop.kind == LoopKind::kPipelined;  // its stages are not the initialization's
+    const Id copy = p.AddLoop(p.Text(loop.name), loop.extent, pipelined ? LoopKind::kSerial : loop.kind);
     p.loop(copy).tainted = loop.tainted;
     rebind.Map(loops[i], copy);
     attach(copy);

@@ -69,6 +69,9 @@ class Rebind {
   std::unordered_map<Id, Id> copies_;
 };
 
+// Returns the kind of a copied loop: a pipelined one becomes serial, since its stages are not the initialization's.
+LoopKind KindOfCopy(LoopKind kind) { return kind == LoopKind::kPipelined ? LoopKind::kSerial : kind; }
+
 void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost,
                 const std::vector<bool>& spatial, const std::vector<bool>& reduction) {
   const Bindings bindings = ResolveBindings(p, node);
@@ -87,8 +90,7 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   for (size_t i = outermost; i < loops.size(); ++i) {
     if (!spatial[i]) continue;
     const LoopNode loop = p.loop(loops[i]);
-    const bool pipelined = loop.kind == LoopKind::kPipelined;  // its stages are not the initialization's
-    const Id copy = p.AddLoop(p.Text(loop.name), loop.extent, pipelined ? LoopKind::kSerial : loop.kind);
+    const Id copy = p.AddLoop(p.Text(loop.name), loop.extent, KindOfCopy(loop.kind));
     p.loop(copy).tainted = loop.tainted;
     rebind.Map(loops[i], copy);
     attach(copy);

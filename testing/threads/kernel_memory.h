@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/legality.h"
+#include "lang/analysis/placement.h"
 #include "lang/program/program.h"
 
 namespace kiln {

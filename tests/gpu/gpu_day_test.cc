@@ -50,6 +50,7 @@ class Anything:
     def __call__(self, *values, **named): return Anything()
     def __enter__(self): return self
     def __exit__(self, *error): return False
+    def __add__(self, other): return Anything()
     def elapsed_time(self, end): return 0.5
 cuda, backends, nn = Anything(), Anything(), Anything()
 mm = bmm = mv = clone = softmax = matmul = randn = Anything()

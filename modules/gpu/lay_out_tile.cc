@@ -13,6 +13,16 @@ namespace {
 
 constexpr int64_t kWordBytes = 4;  // of a bank of shared memory
 
+// Returns the map that cuts rows into panels: "(d0, d1) -> (d1/WIDTH, d0, d1%WIDTH)".
+std::string Panels(int dims, absl::string_view width) {
+  std::vector<std::string> names;
+  for (int d = 0; d < dims; ++d) names.push_back(absl::StrCat("d", d));
+  std::vector<std::string> axes = names;
+  axes.insert(axes.begin(), absl::StrCat(names.back(), "/", width));
+  absl::StrAppend(&axes.back(), "%", width);
+  return absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")");
+}
+
 }  // namespace
 
 std::vector<int> LoopsAlongRows(const Program& p, Id block) {
@@ -31,14 +41,7 @@ void LayOutTile(Schedule& s, Block copy, Loop slice) {
   const Program& p = s.program();
   const int dims = p.buffers[WrittenBuffers(p, s.node(copy))[0]].shape.count;
   const Value drawn = s.SamplePerfectTile(slice, {.parts = 2, .innermost = 0}, "panel");
-  std::vector<std::string> names, axes;
-  for (int d = 0; d < dims; ++d) names.push_back(absl::StrCat("d", d));
-  axes = names;
-  axes.insert(axes.begin(), absl::StrCat(names.back(), "/$0"));
-  absl::StrAppend(&axes.back(), "%$0");
-  const std::string map =
-      absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")");
-  s.TransformLayout(copy, -1, map, {s.Part(drawn, 1)});
+  s.TransformLayout(copy, -1, Panels(dims, "$0"), {s.Part(drawn, 1)});
 }
 
 void LayOutLines(Schedule& s, Block copy) {
@@ -46,13 +49,7 @@ void LayOutLines(Schedule& s, Block copy) {
   const Buffer& buffer = s.program().buffers[WrittenBuffers(s.program(), s.node(copy))[0]];
   const int64_t bytes = SizeOf(buffer.dtype), line = kLineBytes / bytes,
                 word = std::max(bytes, kWordBytes) / bytes;
-  std::vector<std::string> names, axes;
-  for (int d = 0; d < buffer.shape.count; ++d) names.push_back(absl::StrCat("d", d));
-  axes = names;
-  axes.insert(axes.begin(), absl::StrCat(names.back(), "/", line));
-  absl::StrAppend(&axes.back(), "%", line);
-  const std::string map =
-      absl::StrCat("(", absl::StrJoin(names, ", "), ") -> (", absl::StrJoin(axes, ", "), ")");
+  const std::string map = Panels(buffer.shape.count, absl::StrCat(line));
   const auto bits = [](int64_t n) { return static_cast<int8_t>(std::countr_zero(static_cast<uint64_t>(n))); };
   s.TransformLayout(copy, -1, map, Swizzle{.from = bits(line), .to = bits(word), .bits = bits(line / word)});
 }

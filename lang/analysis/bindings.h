@@ -43,8 +43,8 @@ class Resolver {
   explicit Resolver(const Program& program, Id scope = kNone) : program_(program), extents_(program, scope) {}
 
   IndexSum Resolve(Id mark, Interval* bounds = nullptr);
-  // Returns the value of a source: a live loop or an iter stands for itself, a dead loop for its definition, a mark for its
-  // value.
+  // Returns the value of a source. The value of a live loop or an iter is the source itself. Dead loops and marks are
+  // replaced by their definitions.
   IndexSum Resolve(Source source);
   // Like Resolve, for a mark that must lie within its extent for an instance to exist.
   IndexSum ResolveChecked(Id mark);

@@ -8,7 +8,7 @@
 namespace kiln {
 
 // Returns the plan with each array of the arena, of the weights and of the scratch area at the end of pages of its own, between
-// two pages that hold nothing. What was in the scratch area is in the weights.
+// two empty pages. Arrays of the scratch area become arrays of the weights.
 //
 // Between the end of an array and the page behind it are less than kModelAlignment bytes.
 ModelPlan PlanApart(const ModelPlan& plan);

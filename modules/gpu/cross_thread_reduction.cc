@@ -29,8 +29,7 @@ namespace {
 constexpr int64_t kWarp = 32, kVector = 4;
 constexpr int64_t kLong = 8192;  // terms that are worth partial sums of several blocks
 
-// Returns the number of which the threads of a block are a multiple: the largest power of two that divides the terms, at most a
-// warp.
+// Returns the largest power of two, at most a warp, that divides the terms. The threads of a block are a multiple of it.
 int64_t Lanes(int64_t terms) {
   int64_t lanes = kWarp;
   while (terms % lanes != 0) lanes /= 2;

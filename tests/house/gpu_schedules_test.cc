@@ -97,7 +97,7 @@ std::vector<Definition> Definitions() {
 
 using Some = std::vector<const Definition*>;
 
-// Adds what is related to one of `some`, or to what was added.
+// Adds each definition that is related to one in `some`, until `some` has them all.
 void Close(Some& some, const std::vector<Definition>& all,
            const std::function<bool(const Definition&, const Definition&)>& is_related) {
   std::set<const Definition*> known(some.begin(), some.end());

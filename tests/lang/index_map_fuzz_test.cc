@@ -7,6 +7,7 @@
 
 #include "gtest/gtest.h"
 #include "lang/index/index_map.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {
@@ -153,7 +154,7 @@ bool Expressible(const Point& values, const Box& box, size_t most) {
 
 TEST(IndexMapFuzz, SimplifyKeepsEveryValueAndIsIdempotent) {
   Random random(1);
-  for (int i = 0; i < 30000; ++i) {
+  for (int i = 0; i < Repeats(30000); ++i) {
     const Box box = RandomBox(random);
     const IndexSum sum = RandomSum(random, box.extents.size());
     const IndexSum simple = Simplify(sum, box);
@@ -165,7 +166,7 @@ TEST(IndexMapFuzz, SimplifyKeepsEveryValueAndIsIdempotent) {
 TEST(IndexMapFuzz, SimplifyMakesEqualFunctionsEqual) {
   Random random(2);
   int equal = 0;
-  for (int i = 0; i < 30000; ++i) {
+  for (int i = 0; i < Repeats(30000); ++i) {
     const Box box = RandomBox(random);
     const IndexSum a = RandomSum(random, box.extents.size());
     const IndexSum same = Rewritten(random, a, box), other = RandomSum(random, box.extents.size(), 2);
@@ -175,13 +176,13 @@ TEST(IndexMapFuzz, SimplifyMakesEqualFunctionsEqual) {
         << Text(a, box) << " and " << Text(other);
     equal += values_equal;
   }
-  EXPECT_GT(equal, 300);
+  EXPECT_GT(equal, Repeats(300));
 }
 
 TEST(IndexMapFuzz, BoundsHoldAndAreTightForDigits) {
   Random random(3);
   int tight = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Repeats(20000); ++i) {
     const Box box = RandomBox(random);
     const IndexSum sum = Simplify(RandomSum(random, box.extents.size()), box);
     const Point values = Values(sum, box);
@@ -195,13 +196,13 @@ TEST(IndexMapFuzz, BoundsHoldAndAreTightForDigits) {
     if (powers) ASSERT_TRUE(is_tight) << Text(sum, box) << " in " << bounds.min << " .. " << bounds.max;
     tight += is_tight;
   }
-  EXPECT_GT(tight, 18000);
+  EXPECT_GT(tight, Repeats(18000));
 }
 
 TEST(IndexMapFuzz, DivModAgreesWithDivision) {
   Random random(4);
   int found = 0;
-  for (int i = 0; i < 40000; ++i) {
+  for (int i = 0; i < Repeats(40000); ++i) {
     const Box box = RandomBox(random);
     const IndexSum sum = RaisedToZero(RandomSum(random, box.extents.size()), box);
     const int64_t lower = random.OneIn(3) ? 1 : random.Between(1, 12);
@@ -214,14 +215,14 @@ TEST(IndexMapFuzz, DivModAgreesWithDivision) {
     ASSERT_EQ(Values(*result, box), expected) << Text(sum, box) << " by " << lower << ", " << extent;
     ASSERT_EQ(Simplify(*result, box), *result);
   }
-  EXPECT_GT(found, 25000);
+  EXPECT_GT(found, Repeats(25000));
 }
 
 // The sums are like those of tiles, gaps and halos: the remainder has its own sources and need not fill the
 // tile.
 TEST(IndexMapFuzz, DivModFindsTheQuotientAndRemainderThatASumWasMadeFrom) {
   Random random(10);
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Repeats(20000); ++i) {
     Box box = RandomBox(random);
     const int outer = box.extents.size();
     const IndexSum quotient = Simplify(RaisedToZero(RandomSum(random, outer, 3), box), box);
@@ -241,7 +242,7 @@ TEST(IndexMapFuzz, DivModFindsTheQuotientAndRemainderThatASumWasMadeFrom) {
 TEST(IndexMapFuzz, SubstituteAgreesWithEvaluation) {
   Random random(5);
   int done = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Repeats(20000); ++i) {
     const Box box = RandomBox(random);
     const int sources = box.extents.size();
     const IndexSum sum = RandomSum(random, sources + 1, 3);
@@ -261,7 +262,7 @@ TEST(IndexMapFuzz, SubstituteAgreesWithEvaluation) {
       ASSERT_EQ(value, ValueAt(sum, point)) << Text(sum) << " with " << Text(definition, box);
     });
   }
-  EXPECT_GT(done, 10000);
+  EXPECT_GT(done, Repeats(10000));
 }
 
 // Returns one random step of a history: a perfect split, a fuse, a permutation or a reversal of a box.
@@ -357,7 +358,7 @@ bool IsBijectionOntoItsBox(const IndexMap& map) {
 TEST(IndexMapFuzz, HistoriesOfSplitsAndFusesAreBijectiveAndInvertible) {
   Random random(6);
   Histories count;
-  for (int i = 0; i < 8000; ++i) {
+  for (int i = 0; i < Repeats(8000); ++i) {
     const IndexMap map = RandomHistory(random, count);
     ASSERT_TRUE(IsBijectionOntoItsBox(map)) << ToString(map);
     ASSERT_TRUE(IsBijective(map)) << ToString(map);
@@ -378,7 +379,7 @@ TEST(IndexMapFuzz, IsBijectiveIsNeverTrueForWhatIsNot) {
   Random random(7);
   Histories count;
   int proven = 0, bijections = 0;
-  for (int i = 0; i < 10000; ++i) {
+  for (int i = 0; i < Repeats(10000); ++i) {
     IndexMap map = RandomHistory(random, count);
     IndexSum& result = map.results[random.Between(0, map.results.size() - 1)];
     if (random.OneIn(4) || result.splits.empty()) {
@@ -395,14 +396,14 @@ TEST(IndexMapFuzz, IsBijectiveIsNeverTrueForWhatIsNot) {
     proven += IsBijective(map);
     bijections += bijection;
   }
-  EXPECT_GT(proven, 1000);
+  EXPECT_GT(proven, Repeats(1000));
   EXPECT_EQ(proven, bijections);
 }
 
 TEST(IndexMapFuzz, DivideIsReconstructedByItsParts) {
   Random random(8);
   int divided = 0;
-  for (int i = 0; i < 15000; ++i) {
+  for (int i = 0; i < Repeats(15000); ++i) {
     IndexMap map{RandomBox(random).extents, {}};
     map.results.assign(random.Between(1, 2), {});
     for (IndexSum& result : map.results) result = RandomSum(random, map.domain.size(), 3);
@@ -420,13 +421,13 @@ TEST(IndexMapFuzz, DivideIsReconstructedByItsParts) {
       }
     });
   }
-  EXPECT_GT(divided, 2500);
+  EXPECT_GT(divided, Repeats(2500));
 }
 
 TEST(IndexMapFuzz, DivideFindsTheTilesOfTiledMaps) {
   Random random(9);
   Histories count;
-  for (int i = 0; i < 5000; ++i) {
+  for (int i = 0; i < Repeats(5000); ++i) {
     IndexMap outer = RandomHistory(random, count), inner = RandomHistory(random, count);
     const size_t results = std::min(outer.results.size(), inner.results.size());
     outer.results.resize(results);

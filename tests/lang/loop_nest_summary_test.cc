@@ -19,6 +19,7 @@
 #include "testing/random_program.h"
 #include "testing/scheduled.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {
@@ -233,7 +234,7 @@ TEST(LoopNestSummary, CountsThePanelsOfATile) {
 
 TEST(LoopNestSummary, AgreesWithResolvedBindingsUnderRandomSteps) {
   int compared = 0, inexact = 0;
-  for (uint64_t seed = 1; seed <= 300 && !testing::Test::HasFailure(); ++seed) {
+  for (uint64_t seed = 1; seed <= Repeats(300) && !testing::Test::HasFailure(); ++seed) {
     RandomDice dice(Engine({seed, 78}));
     State state;
     state.program = RandomProgram(dice);

@@ -9,6 +9,7 @@
 #include "lang/text/text.h"
 #include "testing/random_program.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {
@@ -85,7 +86,7 @@ class Session {
   int applied_ = 0;
 };
 
-constexpr uint64_t kSeeds = 800;
+constexpr uint64_t kSeeds = Repeats(800);
 
 TEST(Schedules, KeepEveryBitUnderRandomSteps) {
   int applied = 0, failures = 0;

@@ -12,6 +12,7 @@
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/repeats.h"
 #include "tests/support/values.h"
 #include "validator/validate.h"
 
@@ -20,7 +21,7 @@ namespace {
 
 TEST(LoopPlan, ComputesWhatRandomProgramsDo) {
   int planned = 0;
-  for (uint64_t seed = 1; seed <= 3000; ++seed) {
+  for (uint64_t seed = 1; seed <= Repeats(3000); ++seed) {
     RandomDice dice(Engine({seed, 79}));
     State state;
     state.program = RandomProgram(dice, {.types = true});
@@ -36,7 +37,7 @@ TEST(LoopPlan, ComputesWhatRandomProgramsDo) {
                           << ToString(made.program) << ToString(made.program, made.plan);
     ASSERT_EQ(*got, *wanted) << seed << "\n" << ToString(made.program) << ToString(made.program, made.plan);
   }
-  EXPECT_GT(planned, 1000);
+  EXPECT_GT(planned, Repeats(1000));
 }
 
 // Lanes 2*n and 2*n + 1 both compute sum[n]. Each adds each term to the value that was there before the lanes.

@@ -11,6 +11,7 @@
 #include "testing/plan_interpreter.h"
 #include "testing/random_program.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/repeats.h"
 #include "validator/validate.h"
 
 namespace kiln {
@@ -124,7 +125,7 @@ TEST(PlanText, SaysWhereItIsWrong) {
 // Parses the plan after each pass, for random programs.
 TEST(PlanText, OfRandomProgramsParses) {
   int planned = 0;
-  for (uint64_t seed = 1; seed <= 1000; ++seed) {
+  for (uint64_t seed = 1; seed <= Repeats(1000); ++seed) {
     RandomDice dice(Engine({seed, 80}));
     State state;
     state.program = RandomProgram(dice, {.types = true});
@@ -150,7 +151,7 @@ TEST(PlanText, OfRandomProgramsParses) {
       ASSERT_EQ(*got, *wanted) << seed << " " << pass << "\n" << whole;
     }
   }
-  EXPECT_GT(planned, 200);
+  EXPECT_GT(planned, Repeats(200));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/strings/str_replace.h"
 #include "backends/runner/data.h"
 #include "tests/runner/kernels.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {

@@ -70,9 +70,6 @@ inline RunRequest Request(const std::string& body, int64_t elements = 1000) {
 inline constexpr char kTwice[] =
     "int f(float* a, float* b) { for (int i = 0; i < 1000; ++i) b[i] = 2 * a[i]; return 0; }";
 
-// A sanitized runner cannot limit or watch memory.
-inline constexpr bool kSanitized = __has_feature(address_sanitizer);
-
 inline std::string RunnerPath() { return std::string(KILN_BUILD_DIR) + "/kiln-runner"; }
 
 inline std::unique_ptr<RunnerPool> StartPool(RunnerPoolOptions options = {}) {

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "tests/runner/kernels.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {

@@ -6,6 +6,7 @@
 #include "backends/workers/frames.h"
 #include "backends/workers/worker_process.h"
 #include "tests/runner/kernels.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {

@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "tests/search/exact_chain.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kChains = 20000, kSteps = 20;
+constexpr int kChains = Repeats(20000), kSteps = 20;
 
 // Returns the probability that chi-square with `freedom` degrees is at least `value` (Wilson and Hilferty's normal
 // approximation).

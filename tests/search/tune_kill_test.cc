@@ -15,11 +15,12 @@
 #include "lang/base/stopwatch.h"
 #include "search/database/sqlite_store.h"
 #include "tests/search/small_searches.h"
+#include "tests/support/repeats.h"
 
 namespace kiln {
 namespace {
 
-constexpr int kTrials = 64, kKills = 50, kInterrupts = 120;
+constexpr int kTrials = 64, kKills = Repeats(50), kInterrupts = Repeats(120);
 
 absl::StatusOr<std::vector<TuneResult>> TuneOn(Store& store, uint64_t seed,
                                                const std::function<void(const TuneProgress&)>& progress,

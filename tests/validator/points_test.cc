@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/random_points.h"
+#include "tests/support/repeats.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/decide.h"
 #include "validator/proof/enumerate.h"
@@ -81,7 +82,7 @@ TEST(Points, TheAlgebraAgreesWithBruteForce) {
   EnumeratingProver brute(1 << 20);
   Decider algebra = Algebra();
   int yes = 0;
-  for (int i = 0; i < 20000; ++i) {
+  for (int i = 0; i < Repeats(20000); ++i) {
     const RandomQuestion q = DrawQuestion(dice);
     const Answer empty = algebra.Empty(q.f.points).answer, covers = algebra.Covers(q.f, q.g).answer,
                  determines = algebra.Determines({q.f}, {q.variables}).answer;
@@ -95,7 +96,7 @@ TEST(Points, TheAlgebraAgreesWithBruteForce) {
     EXPECT_EQ(brute.Covers(joined, {q.f}).answer, Answer::kYes) << ToString(q);
     yes += (empty == Answer::kYes) + (covers == Answer::kYes) + (determines == Answer::kYes);
   }
-  EXPECT_GT(yes, 2000);
+  EXPECT_GT(yes, Repeats(2000));
 }
 
 }  // namespace

@@ -38,6 +38,8 @@ KernelEmitter::KernelEmitter(const Program& program, const IndexPlan& plan, cons
       numbers_(kernel.sizes.size()),
       bound_(kernel.sizes.size()) {
   memory_.StateAlignments(kAlignment);
+  for (const Id buffer : kernel.writes)
+    if (plan.buffers[buffer].place != Memory::kAlloca) memory_.ReadLanesAlone(buffer);
   indices_.DivideIn32Bits();
 }
 

@@ -274,9 +274,13 @@ class Rewriter {
     Call("kiln_emulate_access", void_,
          {Generic(pointer), bytes, Number(i64_, alignment), Number(i32_, write)});
   }
-  void Access(Value pointer, mlir::Type type, std::optional<uint64_t> alignment, bool write) {
+  // True for memory of one thread, and for constants. `pointer`: one, or one for each lane.
+  static bool NeedsNoCheck(Value pointer) {
     const Value base = BaseOf(pointer);
-    if (base.getDefiningOp<llvm_ir::AllocaOp>() || base.getDefiningOp<llvm_ir::AddressOfOp>()) return;
+    return base.getDefiningOp<llvm_ir::AllocaOp>() || base.getDefiningOp<llvm_ir::AddressOfOp>();
+  }
+  void Access(Value pointer, mlir::Type type, std::optional<uint64_t> alignment, bool write) {
+    if (NeedsNoCheck(pointer)) return;
     const int64_t bytes = BytesOf(type);
     Check(pointer, Number(i64_, bytes), static_cast<int64_t>(alignment.value_or(bytes)), write);
   }
@@ -284,8 +288,8 @@ class Rewriter {
   void Lanes(Value pointers, mlir::Type type, Value mask, bool write) {
     const auto vector = mlir::cast<mlir::VectorType>(type);
     const int64_t bytes = BytesOf(vector.getElementType());
+    if (NeedsNoCheck(pointers)) return;
     const bool one = !mlir::isa<mlir::VectorType>(pointers.getType());
-    if (one && BaseOf(pointers).getDefiningOp<llvm_ir::AllocaOp>()) return;
     for (int64_t lane = 0; lane < vector.getNumElements(); ++lane) {
       const Value number = Number(i64_, lane);
       const Value pointer = one ? At(vector.getElementType(), pointers, lane)

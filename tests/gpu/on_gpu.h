@@ -9,6 +9,7 @@
 #include "backends/lower/kernels/plan_kernels.h"
 #include "backends/lower/plan/loop_plan_text.h"
 #include "backends/prove/presburger.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/analysis/lowerable.h"
 #include "lang/program/layout.h"
 #include "lang/program/scalar.h"
@@ -94,6 +95,15 @@ inline void ExpectSameOnGpu(const Program& original, const Program& scheduled, d
   const auto planned = plan::PlanKernels(scheduled);
   ASSERT_TRUE(planned.ok()) << planned.status();
   ExpectPlanOnGpu(original, *planned, tolerance);
+}
+
+// Expects that the program passes as its own original, with all checks of a GPU schedule. Each block comes from itself,
+// which a text does not say.
+inline void ExpectTextSameOnGpu(const std::string& text) {
+  auto program = ParseProgram(text);
+  ASSERT_TRUE(program.ok()) << program.status();
+  for (const Id block : Blocks(*program)) program->block(block).provenance.origin = block;
+  ExpectSameOnGpu(*program, *program);
 }
 
 }  // namespace kiln

@@ -2,6 +2,8 @@
 // emit/.
 #pragma once
 
+#include <set>
+
 #include "backends/lower/emit/emit_buffers.h"
 #include "backends/lower/emit/emit_index.h"
 #include "backends/lower/emit/emit_transposed.h"
@@ -24,6 +26,9 @@ class MemoryEmitter {
   // Lets vector accesses state from here on the alignment that their indices prove, up to this many bytes. Buffers
   // must be aligned to it.
   void StateAlignments(int64_t most) { most_alignment_ = most; }
+
+  // Makes strided loads from this buffer read no elements between the lanes: another thread may be writing them.
+  void ReadLanesAlone(Id buffer) { lanes_alone_.insert(buffer); }
 
   // Emits a load. `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some
   // value on which no operation traps.
@@ -51,6 +56,7 @@ class MemoryEmitter {
   SharedLoads loads_;
   DelayedStores delayed_;
   int64_t most_alignment_ = 0;  // 0: not stated
+  std::set<Id> lanes_alone_;
 };
 
 }  // namespace kiln

@@ -43,10 +43,10 @@ mlir::Value MemoryEmitter::LoadWindow(Id buffer, const IndexValue& first, int64_
 }
 
 // Emits a load of strided lanes as whole registers and shuffles; null if loading lane by lane takes fewer
-// operations.
+// operations, or if the elements between the lanes must not be read (ReadLanesAlone).
 mlir::Value MemoryEmitter::LoadStrided(Id buffer, const IndexValue& at) {
   const DType type = code_.program().buffers[buffer].dtype;
-  if (type == DType::kI1) return {};
+  if (type == DType::kI1 || lanes_alone_.contains(buffer)) return {};
   const int64_t width = std::max<int64_t>(2, code_.options().vector_bytes / SizeOf(type));
   const IndexValue first = at.Uniform();
   const auto [least, most] = std::minmax_element(at.lanes.begin(), at.lanes.end());

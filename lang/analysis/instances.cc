@@ -6,6 +6,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/bindings.h"
+#include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
 
@@ -13,19 +14,22 @@ namespace kiln {
 namespace {
 
 struct Digit {
-  Id loop;
+  Source source;          // a loop or a mark
   int64_t lower, extent;  // extent 0: no remainder is taken
 };
 
 // Adds the digits of `loops` that the value of a sum determines. Those terms must form a mixed-radix number. `reach` bounds how
-// far the other terms may change the value. Adds nothing if the terms do not, or if the sum contains a mark.
+// far the other terms may change the value. Adds nothing if the terms do not. If the sum contains a mark, adds nothing, or
+// with `marks` counts the mark as one of the loops.
 void AddDigits(const IndexSum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
-               std::vector<Digit>& digits) {
+               std::vector<Digit>& digits, bool marks = false) {
   absl::InlinedVector<IndexSplit, 8> terms;
   for (const IndexSplit& s : sum.splits) {
-    if (s.source.kind == Source::Kind::kMark) return;
-    if (s.source.kind == Source::Kind::kLoop &&
-        std::find(loops.begin(), loops.end(), s.source.id) != loops.end()) {
+    if (s.source.kind == Source::Kind::kMark) {
+      if (!marks) return;
+      terms.push_back(s);
+    } else if (s.source.kind == Source::Kind::kLoop &&
+               std::find(loops.begin(), loops.end(), s.source.id) != loops.end()) {
       terms.push_back(s);
     }
   }
@@ -35,7 +39,7 @@ void AddDigits(const IndexSum& sum, const std::vector<Id>& loops, const Extents&
     if (std::abs(s.scale) <= reach) return;
     reach += std::abs(s.scale) * (SplitRange(s, extents) - 1);
   }
-  for (const IndexSplit& s : terms) digits.push_back({s.source.id, s.lower, s.extent});
+  for (const IndexSplit& s : terms) digits.push_back({s.source, s.lower, s.extent});
 }
 
 std::vector<Digit> DigitsOf(const Program& p, const std::vector<IndexSum>& sums,
@@ -47,12 +51,13 @@ std::vector<Digit> DigitsOf(const Program& p, const std::vector<IndexSum>& sums,
   return digits;
 }
 
-bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
+// True if the digits determine a source whose values are less than `extent`.
+bool Covered(Source source, int64_t extent, const std::vector<Digit>& digits) {
   int64_t known = 1;  // the value modulo `known` is determined
   for (bool more = true; more && known < extent;) {
     more = false;
     for (const Digit& d : digits) {
-      if (d.loop != loop || known % d.lower != 0) continue;
+      if (d.source != source || known % d.lower != 0) continue;
       const int64_t reach = d.extent == 0 ? extent : d.lower * d.extent;
       if (reach > known) {
         known = reach;
@@ -63,12 +68,56 @@ bool Covered(Id loop, int64_t extent, const std::vector<Digit>& digits) {
   return known >= extent || KILN_DEFECT("instances.distinct");
 }
 
+bool AreCovered(const Program& p, const std::vector<Id>& loops, const std::vector<Digit>& digits) {
+  const Extents extents(p);
+  return absl::c_all_of(
+      loops, [&](Id loop) { return Covered(Source::Loop(loop), extents(Source::Loop(loop)), digits); });
+}
+
+// Adds the digits of the values of those marks whose own digits determine them, and of marks in these values. A mark lies
+// within its extent where an instance runs.
+void AddDigitsOfMarks(const Program& p, const std::vector<Id>& loops, std::vector<Digit>& digits) {
+  Resolver resolver(p);
+  std::set<Source> known;
+  for (size_t d = 0; d < digits.size(); ++d) {
+    const Source mark = digits[d].source;
+    if (mark.kind != Source::Kind::kMark || !Covered(mark, resolver.extents()(mark), digits)) continue;
+    if (known.insert(mark).second)
+      AddDigits(resolver.Resolve(mark.id), loops, resolver.extents(), 0, digits, /*marks=*/true);
+  }
+}
+
 }  // namespace
 
 bool Determine(const Program& program, const std::vector<IndexSum>& sums, const std::vector<Id>& loops) {
-  const std::vector<Digit> digits = DigitsOf(program, sums, loops);
-  return std::all_of(loops.begin(), loops.end(),
-                     [&](Id loop) { return Covered(loop, program.loop(loop).extent.UpperBound(), digits); });
+  return AreCovered(program, loops, DigitsOf(program, sums, loops));
+}
+
+bool WritesElementsOnce(const Program& p, Id block, Id buffer, Id fixed) {
+  if (p.block(block).monoid != kNone || EnclosingBlock(p, block) != kNone) return false;
+  const auto iters = p.Iters(p.block(block).iters);
+  std::set<int32_t> told;  // iters that the indices of an element are
+  for (const Access& dest : p.Accesses(p.block(block).dests)) {
+    if (dest.buffer != buffer) continue;
+    if (!told.empty()) return false;
+    for (const Id mark : p.List(dest.index)) {
+      const IndexSum index = p.SumOf(mark);
+      if (index.splits.size() == 1 && index == IndexSum::Of(index.splits[0].source) &&
+          index.splits[0].source.kind == Source::Kind::kIter)
+        told.insert(index.splits[0].source.id);
+    }
+  }
+  for (int32_t i = 0; i < std::ssize(iters); ++i)
+    if (iters[i].extent.UpperBound() > 1 && !told.contains(i)) return false;
+  std::vector<Id> loops = LoopsAround(p, block);
+  std::erase_if(loops,
+                [&](Id loop) { return IsAncestor(p, loop, fixed) || p.loop(loop).extent.UpperBound() == 1; });
+  const Extents extents(p);
+  std::vector<Digit> digits;
+  for (const IndexSum& sum : ResolveBindings(p, block).iters)
+    AddDigits(sum, loops, extents, 0, digits, /*marks=*/true);
+  AddDigitsOfMarks(p, loops, digits);
+  return AreCovered(p, loops, digits);
 }
 
 bool DistinctInstances(const Program& program, Id block, const std::vector<Id>& loops) {
@@ -84,15 +133,14 @@ bool TellsApart(const Program& program, Id block, Id loop) {
   std::vector<Id> loops = LoopsAround(program, block);
   loops.erase(loops.begin(), std::find(loops.begin(), loops.end(), loop));
   if (loops.empty()) return false;
-  return Covered(loop, program.loop(loop).extent.UpperBound(),
-                 DigitsOf(program, ResolveBindings(program, block).iters, loops));
+  return AreCovered(program, {loop}, DigitsOf(program, ResolveBindings(program, block).iters, loops));
 }
 
 bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops) {
   const Extents extents(program, EnclosingBlock(program, loops.front()));
   std::vector<Digit> digits;
   for (const DimRange& range : ranges) AddDigits(range.base, loops, extents, range.extent - 1, digits);
-  return Covered(loops.front(), program.loop(loops.front()).extent.UpperBound(), digits);
+  return AreCovered(program, {loops.front()}, digits);
 }
 
 bool RunsAllInstances(const Program& program, Id block) {

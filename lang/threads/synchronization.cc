@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
+#include "lang/analysis/instances.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
 #include "lang/base/defect.h"
@@ -297,12 +298,23 @@ class Planner {
   Owner Needed(Id buffer, Id a, Id b, Id fixed) {
     const auto [known, fresh] = needed_.try_emplace({buffer, a, b, fixed}, Owner::kGrid);
     if (!fresh) return known->second;
+    if (a == b && WritesOtherElements(a, buffer, fixed)) return known->second = Owner::kThread;
     for (const Owner owner : {Owner::kThread, Owner::kWarp, Owner::kWarpgroup, Owner::kBlock}) {
       if (!StaysWith(p_, buffer, a, b, owner, fixed)) continue;
       known->second = owner;
       break;
     }
     return known->second;
+  }
+
+  // True if instances of the block do nothing to each other by this buffer: each writes elements of its own, which no instance
+  // reads. The memory of a temporary that one kernel uses may hold several elements in turn.
+  bool WritesOtherElements(Id block, Id buffer, Id fixed) const {
+    if (Reads(p_, block, buffer)) return false;
+    const std::vector<Id> readers = Readers(p_, buffer);
+    const bool keeps_all = p_.buffers[buffer].role != Role::kTemporary ||
+                           absl::c_any_of(readers, [&](Id b) { return NestOf(p_, b) != nest_; });
+    return keeps_all && WritesElementsOnce(p_, block, buffer, fixed);
   }
 
   // Adds a point, or widens the one that is there, and lets the walk pass it.

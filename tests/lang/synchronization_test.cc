@@ -2,6 +2,7 @@
 // judge it (testing/threads/thread_clocks.h): no plan has a race, and each point and each wait of a plan is needed.
 #include "lang/threads/synchronization.h"
 
+#include "absl/strings/str_replace.h"
 #include "gmock/gmock.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"
@@ -75,6 +76,35 @@ TEST(Synchronization, APipelineOfTwoCopiesHasOnePointAStep) {
   ASSERT_TRUE(s.ok()) << s.status();
   EXPECT_EQ(PlanOf(s.program()).points.size(), 1u) << TextOf(s.program(), PlanOf(s.program()));
   ExpectAllNeeded(s.program());
+}
+
+// Thread t of iteration s has the element 8*s + t of a matrix with rows of 6 elements. No single index tells the thread.
+TEST(Synchronization, ThreadsThatWriteElementsOfTheirOwnAcrossRowsDoNotWait) {
+  constexpr char kCopy[] = R"(kiln.program v1
+program copy
+parameters A, C
+buffer A: f32[4, 6] input
+buffer C: f32[4, 6] output
+
+for s < 3 {
+  for t < 8 thread-x {
+    block copy {
+      let m = s*8 + t < 24
+      spatial i < 4 = m/6
+      spatial j < 6 = m%6
+      C[i, j] = A[i, j]
+    }
+  }
+}
+)";
+  const auto apart = ParseProgram(kCopy);
+  ASSERT_TRUE(apart.ok()) << apart.status();
+  EXPECT_EQ(TextOf(*apart, PlanOf(*apart)), "");
+  EXPECT_EQ(CheckThreadClocks(*apart, PlanOf(*apart)), absl::OkStatus());
+  // Where iterations overlap, they write the same elements.
+  const auto overlaps = ParseProgram(absl::StrReplaceAll(kCopy, {{"s*8", "s*7"}}));
+  ASSERT_TRUE(overlaps.ok()) << overlaps.status();
+  EXPECT_EQ(TextOf(*overlaps, PlanOf(*overlaps)), "warp before loop t\n");
 }
 
 TEST(Synchronization, RowsThatThreadsReduceAreReadAfterAPoint) {
@@ -258,7 +288,7 @@ TEST(Synchronization, AWaitWithinALoopHidesNoneOutsideOfIt) {
 program rows
 parameters in, out
 buffer in: f64[9, 6, 2] input
-buffer out: f64[9, 6, 2] output
+buffer out: f64[6, 2] output
 buffer all: f64[18, 6, 2] temporary
 buffer warp: f64[18, 6, 2] temporary warp/warp
 buffer group: f64[18, 6, 2] temporary warpgroup/warpgroup
@@ -293,7 +323,7 @@ for i < 9 {
         spatial i < 9 = i
         spatial j < 6 = j
         spatial k < 2 = k
-        out[i, j, k] = group[i*2, j, k] + f64(1)
+        out[j, k] = group[i*2, j, k] + f64(1)
         from compute 2
       }
     }

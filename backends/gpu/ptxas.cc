@@ -2,7 +2,6 @@
 
 #include <fstream>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -22,33 +21,6 @@ int64_t NumberBefore(absl::string_view line, absl::string_view what) {
   const size_t space = before.find_last_not_of("0123456789");
   int64_t number = 0;
   return absl::SimpleAtoi(before.substr(space + 1), &number) ? number : 0;
-}
-
-bool Spills(const Cubin& cubin) {
-  return absl::c_any_of(cubin.report.kernels,
-                        [](const KernelFacts& kernel) { return kernel.spill_stores > 0; });
-}
-
-// Returns the PTX with .minnctapersm 1 for each kernel, so that one thread block may have all registers of an SM.
-std::string ForOneThreadBlock(const std::string& ptx) {
-  std::string result;
-  for (const absl::string_view line : absl::StrSplit(ptx, '\n'))
-    absl::StrAppend(&result, line, "\n", absl::StartsWith(line, ".maxntid") ? ".minnctapersm 1\n" : "");
-  return result;
-}
-
-absl::StatusOr<Cubin> AssembleOnce(const std::string& ptx, const std::string& chip) {
-  const auto ptxas = FindPtxas();
-  if (!ptxas.ok()) return ptxas.status();
-  const auto folder = ScratchFolder::Make();
-  if (!folder.ok()) return folder.status();
-  const std::string source = (*folder)->path() + "/kernels.ptx", cubin = (*folder)->path() + "/kernels.cubin";
-  std::ofstream(source, std::ios::binary) << ptx;
-  const ToolRun run = RunTool({*ptxas, "-v", absl::StrCat("-arch=", chip), source, "-o", cubin});
-  if (run.status != 0)
-    return absl::InvalidArgumentError(
-        absl::StrCat(*ptxas, " failed with status ", run.status, ": ", run.output));
-  return Cubin{ReadBytes(cubin), ParsePtxas(run.output)};
 }
 
 }  // namespace
@@ -108,10 +80,17 @@ absl::StatusOr<std::string> PtxasVersion() {
 }
 
 absl::StatusOr<Cubin> AssemblePtx(const std::string& ptx, const std::string& chip) {
-  absl::StatusOr<Cubin> cubin = AssembleOnce(ptx, chip);
-  if (!cubin.ok() || !Spills(*cubin)) return cubin;
-  absl::StatusOr<Cubin> alone = AssembleOnce(ForOneThreadBlock(ptx), chip);
-  return alone.ok() && !Spills(*alone) ? alone : cubin;
+  const auto ptxas = FindPtxas();
+  if (!ptxas.ok()) return ptxas.status();
+  const auto folder = ScratchFolder::Make();
+  if (!folder.ok()) return folder.status();
+  const std::string source = (*folder)->path() + "/kernels.ptx", cubin = (*folder)->path() + "/kernels.cubin";
+  std::ofstream(source, std::ios::binary) << ptx;
+  const ToolRun run = RunTool({*ptxas, "-v", absl::StrCat("-arch=", chip), source, "-o", cubin});
+  if (run.status != 0)
+    return absl::InvalidArgumentError(
+        absl::StrCat(*ptxas, " failed with status ", run.status, ": ", run.output));
+  return Cubin{ReadBytes(cubin), ParsePtxas(run.output)};
 }
 
 }  // namespace kiln

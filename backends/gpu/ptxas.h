@@ -52,8 +52,7 @@ struct Cubin {
   PtxasReport report;
 };
 
-// Assembles the PTX. ptxas may spill a few registers, so that an SM has room for more thread blocks. If it spills, it is run
-// again and told that one thread block is enough (.minnctapersm 1). Returns the second cubin if that does not spill.
+// Assembles the PTX. kInvalidArgument with the output of ptxas if it fails; the error of FindPtxas if there is none.
 absl::StatusOr<Cubin> AssemblePtx(const std::string& ptx, const std::string& chip);
 
 }  // namespace kiln

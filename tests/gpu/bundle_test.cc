@@ -2,9 +2,12 @@
 // results. Also tests the measurer of GPUs.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/session.h"
+#include "backends/gpu/driver/json_text.h"
 #include "backends/measure/gpu_measurer.h"
 #include "backends/measure/this_gpu.h"
 #include "search/database/sqlite_store.h"
@@ -122,6 +125,15 @@ TEST_F(OnFakeGpu, ChosenElementsAreComparedIfTheOriginalTakesTooLong) {
   EXPECT_EQ(result.status, "ok") << result.error;
   EXPECT_TRUE(result.verified);
   EXPECT_TRUE(result.flags.spot_checked);
+}
+
+TEST(JsonNumber, IsNullOnlyForWhatIsNotFinite) {
+  EXPECT_EQ(JsonNumber(1.5), "1.5");
+  EXPECT_EQ(JsonNumber(-0.0), "-0");
+  EXPECT_EQ(JsonNumber(-1.5e308), "-1.5e+308");
+  EXPECT_EQ(JsonNumber(INFINITY), "null");
+  EXPECT_EQ(JsonNumber(-INFINITY), "null");
+  EXPECT_EQ(JsonNumber(NAN), "null");
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Writes values of JSON as text; numbers that are not finite become null.
 #pragma once
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -27,8 +28,7 @@ inline std::string JsonText(const std::string& text) {
 inline std::string JsonNumber(double value) {
   char text[32];
   snprintf(text, sizeof text, "%.9g", value);
-  return text[0] == 'n' || text[0] == '-' || text[0] == 'i' ? (value < 0 && value > -1e308 ? text : "null")
-                                                            : text;
+  return std::isfinite(value) ? text : "null";
 }
 
 inline std::string JsonNumbers(const std::vector<double>& values) {

@@ -42,7 +42,7 @@ struct EmulationOptions {
 
 // The tag of the field by which a kernel says that the emulator runs it (KernelField in runner.h), and its bytes.
 // Decode returns false, and an unspecified value, for bytes that Encode did not write.
-inline constexpr uint32_t kEmulationField = 2;
+inline constexpr uint32_t kEmulationField = 5;
 std::string Encode(const EmulationOptions& options);
 bool Decode(const std::string& bytes, EmulationOptions* options);
 

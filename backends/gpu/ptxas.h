@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// What ptxas says about a kernel. Sizes in bytes.
+// The registers and memory that a kernel uses, as ptxas reports them. Sizes are in bytes.
 struct KernelFacts {
   std::string name;
   int64_t registers = 0;
@@ -31,7 +31,7 @@ struct PtxasReport {
   std::vector<std::string> warnings = {};
 };
 
-// Reads the output of `ptxas -v`. Lines that it does not know say nothing.
+// Returns the kernels and warnings in the output of `ptxas -v`. Ignores lines that it does not know.
 PtxasReport ParsePtxas(absl::string_view output);
 
 struct KernelLimits {
@@ -52,8 +52,9 @@ struct Cubin {
   PtxasReport report;
 };
 
-// Assembles the PTX. ptxas may spill a few registers, so that an SM has room for more thread blocks. If it spills, it is run
-// again and told that one thread block is enough (.minnctapersm 1). Returns the second cubin if that does not spill.
+// Assembles PTX for a chip to a cubin. ptxas may spill a few registers, so that an SM has room for more thread blocks.
+// If it spills, it is run again and told that one thread block is enough (.minnctapersm 1). Returns the second cubin if
+// that does not spill, else the first.
 absl::StatusOr<Cubin> AssemblePtx(const std::string& ptx, const std::string& chip);
 
 }  // namespace kiln

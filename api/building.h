@@ -16,10 +16,10 @@ struct BuildSettings {
   // A file with the model's constants, .safetensors or .npz. They are matched to the arguments by name, or else by
   // order. Build prepares them and writes NAME.weights; only for the target "host".
   std::string weights{};
-  bool check = false;  // runs the library on drawn data before it is written; for this machine only
+  bool check = false;  // runs the library on drawn data before it is written; only for this machine
 };
 
-// What the check of a built model found.
+// The result of checking a built model: how far its results on drawn data are from those of the model in f64.
 struct ModelAccuracy {
   bool checked = false;
   double error = 0;    // largest error of a result against the model in f64, over its largest element
@@ -27,11 +27,11 @@ struct ModelAccuracy {
   std::string note{};  // why there is no error; empty if there is one
 };
 
-// How a task of the model is computed.
+// How a built model computes one of its tasks: by the schedule of a record, by a default schedule, or without one.
 struct BuiltTask {
   std::string name{}, hash{};
   int occurrences = 1;
-  int64_t record = 0;         // of the database; 0: there is none
+  int64_t record = 0;         // its number in the database; 0: there is none
   double seconds = 0;         // of one call, by the record; 0 if unknown
   std::string schedule{};     // "record", "default", "untuned", or "foreign": code of upstream MLIR
   std::string assumptions{};  // of the schedule about the data; empty if none
@@ -50,26 +50,27 @@ struct BuildReport {
   double seconds = 0;                // that the build took
 };
 
-// A call of a built model.
+// A call of a task in a built model, as NAME.trace lists it: the task, its arguments, its schedule and its memory.
 struct PlannedCall {
   int number = 0;
   bool prepares = false;  // whether it runs once, when the weights are prepared
   std::string task{}, arguments{};
   std::string schedule{};  // "record 12", "default", "untuned" or "foreign"
   bool takes_threads = false;
-  int64_t bytes = 0;      // of the arrays that it takes
+  int64_t bytes = 0;      // bytes of the arrays that are its arguments
   int64_t workspace = 0;  // bytes of its scratch memory
 };
 
-// A part of the arena, of the weights or of the scratch area of the prepare phase.
+// A range of bytes in the memory of a built model that holds one array. The area is the arena, the weights, or the
+// scratch memory of the prepare phase.
 struct PlannedArray {
   std::string area{};
   int64_t begin = 0, end = 0;  // offsets in bytes
   std::string what{};
-  int first = -1, last = -1;  // the calls in which it is alive, both inclusive; -1: it always is
+  int first = -1, last = -1;  // the first and the last call in which the array is alive; -1: it always is
 };
 
-// What NAME.trace says of a model that Session::Build made.
+// The calls and the memory plan of a model that Session::Build made, as its file NAME.trace lists them.
 struct PlannedModel {
   std::string name{};
   std::vector<PlannedCall> calls{};

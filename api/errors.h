@@ -1,5 +1,5 @@
-// Errors of api/, beside their codes (absl::StatusCode). A message is a sentence for people: what was wrong,
-// where, what was found and what to do.
+// Tells errors that are mistakes of the caller from other errors, beside their codes (absl::StatusCode). A message is a
+// sentence for people: what was wrong, where, what was found and what to do.
 #pragma once
 
 #include "absl/status/status.h"

@@ -26,7 +26,7 @@ struct Started {
   std::string target = "host";  // or the name of a GPU
   std::string gpu{};            // fingerprint of this machine's GPU, if it measures
   std::string why_static{};     // why results are static: estimated, not measured; empty: they are measured
-  int cores = 1;                // that the measured programs use
+  int cores = 1;                // number of cores that the measured programs use
   int trials = 0;               // the budget of trials
   double seconds = 0;
   std::vector<std::string> tasks{};  // names
@@ -34,13 +34,13 @@ struct Started {
   std::vector<std::string> warnings{};  // TuneReport::warnings
 };
 
-// The report on one round of one task.
+// The report on one round of a search: a batch of programs of one task that were proposed and measured.
 struct Round {
   struct Chains {
     int64_t proposed = 0, valid = 0, duplicates = 0, accepted = 0;
     double temperature = 0, effective_sample_size = 0;
   };
-  // Seconds by activity. `store` is the time of the previous round.
+  // The seconds that the round spent on each activity, except `store`, which is the time of storing the previous round.
   struct Seconds {
     double propose = 0, features = 0, predict = 0, build = 0, run = 0, train = 0, store = 0;
   };
@@ -51,13 +51,13 @@ struct Round {
   int trials = 0;                         // of the task in this run
   int batch = 0, failed = 0;              // programs measured in this round, and failures among them
   std::optional<double> best_seconds{};   // of the task so far
-  std::optional<double> best_cycles{};    // estimated, of a static search, which has no best_seconds
+  std::optional<double> best_cycles{};    // estimated; set by a static search in place of best_seconds
   std::optional<double> rank_accuracy{};  // of the model on this batch, before it learned from it
   int quiet = 0, samples = 0;             // undisturbed samples and all samples of this round; 0 if unknown
   Chains chains{};
   Seconds seconds{};
 
-  // The current state of the search. Empty in a round that was read from a database.
+  // The state of the whole search after this round. Not set in a round that was read from a database.
   struct Now {
     int trials = 0;                         // trials of all tasks, in this run
     double gflops = 0;                      // of the best program; 0 if unknown

@@ -1,5 +1,5 @@
-// Settings and results of a Session's operations for GPUs of other machines: bundles, and records that come back. Plain
-// data.
+// Settings and results of Session::Bundle, ImportRecords and ExportRecords. A bundle is a folder of compiled programs
+// that a machine with a GPU times. Its results come back as records. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct BundleSettings {
   int programs = 100;           // of each task
   uint64_t seed = 0;
   int runs = 10;            // samples of each program
-  double run_seconds = 10;  // limit of each program there
+  double run_seconds = 10;  // limit of each program on the machine with the GPU
   std::string folder{};
 };
 
@@ -25,7 +25,7 @@ struct BundledTask {
   std::string name{};
   int programs = 0;  // in the bundle
   int drawn = 0;     // different programs that were drawn
-  int refused = 0;   // of these, that could not be compiled
+  int refused = 0;   // drawn programs that could not be compiled
 };
 
 struct BundleReport {

@@ -1,8 +1,8 @@
-// A job is a search as data: a JSON specification of what to tune and how, and a JSON result. It serves
-// batch systems, other languages and other processes.
+// A job is a search as data: a JSON specification of what to tune and how, and a JSON result. It serves batch systems,
+// other languages and other processes.
 //
-//   absl::StatusOr<api::Job> job = api::Job::Parse(R"({"file": "model.mlir", "trials": 200, "output":
-//   "out"})"); std::cout << job->Run().json << "\n";
+//   auto job = api::Job::Parse(R"({"file": "model.mlir", "trials": 200, "output": "out"})");
+//   if (job.ok()) std::cout << job->Run().json << "\n";
 //
 // The specification is one object. It must have "file", or "text" with linalg in MLIR. All other keys have
 // the names and defaults of api/tuning.h:
@@ -43,12 +43,13 @@ struct JobResult {
 
 class Job {
  public:
-  // Parses a specification. A Mistake names the place as a JSON pointer, what was found there and what was
-  // wanted, for example
-  //   /trials: "many" is given; it must be a whole number from 0 to 100000000
+  // Parses the JSON specification of a job. An error in it is a Mistake (api/errors.h). The message names the place as
+  // a JSON pointer, what was found there and what was wanted, for example
+  //   job: /trials: "many" is given; it must be a whole number from 0 to 100000000
   static absl::StatusOr<Job> Parse(absl::string_view json);
 
-  // Runs the job. It may run any number of times. Threads as for Session.
+  // Loads the input, runs the search or continues an interrupted one, and returns the result as JSON. A job may run
+  // several times. Threads: as for Session (api/session.h).
   JobResult Run(const Session::EventSink& events = {});
   void Interrupt();
 

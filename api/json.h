@@ -1,4 +1,4 @@
-// The answers of a Session as JSON: the output of `--json` and `--events`, and the result of a Job.
+// Prints events and results of a Session as JSON: the output of `--json` and `--events`, and the result of a Job.
 // Documents end without a newline. Keys have a fixed order, and new versions only add keys. Pure functions.
 #pragma once
 
@@ -36,7 +36,8 @@ std::string ToJson(const BenchReport& report);
 std::string ToJson(const RaceReport& report);
 std::string ToJson(const std::vector<Finding>& findings);
 std::string ToJson(const std::vector<Constant>& constants);
-// Returns {"error": ..., "kind": ...}. If given, `resume` is the command that continues the run.
+// Returns the JSON document of a failed operation: {"error": message, "kind": kind}. If `resume`, the command that
+// continues the run, is not empty, the document has it too.
 std::string ErrorJson(absl::string_view message, absl::string_view kind, absl::string_view resume = "");
 
 }  // namespace kiln::api

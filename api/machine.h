@@ -1,4 +1,4 @@
-// This machine, the libraries that Kiln was built with, and the names that settings accept.
+// Describes this machine, the versions of the libraries that Kiln was built with, and the names that settings accept.
 #pragma once
 
 #include <string>
@@ -11,13 +11,15 @@ struct Versions {
 };
 Versions BuiltWith();
 
-// Returns the names that settings accept, the default first.
+// Return the names of targets, search strategies, cost models and kinds of features that settings accept, the default
+// first.
 std::vector<std::string> TargetNames();
 std::vector<std::string> StrategyNames();
 std::vector<std::string> CostModelNames();
 std::vector<std::string> FeatureNames();
 
-// A number that estimates and thresholds use about this machine (lang/target/cost_table.h).
+// A constant of the cost table (lang/target/cost_table.h): a number about this machine that estimates and thresholds
+// use.
 struct Constant {
   std::string name{};
   double value = 0;
@@ -25,7 +27,8 @@ struct Constant {
 };
 std::vector<Constant> Constants();
 
-// A property of this machine that may disturb timings. NoiseSources takes about half a second.
+// A property of this machine that may disturb timings, what was found, and advice. NoiseSources looks at all of them,
+// which takes about half a second.
 struct Finding {
   std::string what{}, found{};
   bool disturbs = false;
@@ -33,8 +36,8 @@ struct Finding {
 };
 std::vector<Finding> NoiseSources();
 
-// CurrentPhase returns what this process is doing, in one word ("import", "training"), or "". It is safe in
-// any thread and in signal handlers. WatchPhases calls `changed` at each later change.
+// CurrentPhase returns what this process is doing, in one word ("import", "training"), or "". It is safe in any thread
+// and in signal handlers. WatchPhases calls `changed` with the new word at each later change.
 const char* CurrentPhase();
 void WatchPhases(void (*changed)(const char* now));
 

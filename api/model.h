@@ -9,24 +9,24 @@
 
 namespace kiln::api {
 
-// Linalg on tensors in MLIR: a file, or a text if there is no path.
+// The input of a Session, linalg on tensors in MLIR: a file, or a text if there is no path.
 struct Source {
   std::string path{};      // "-": standard input
   std::string text{};      // used if `path` is empty
   std::string name{};      // name of a text, in messages and for its program; "text" if empty
   std::string function{};  // function to tune; empty: the only public one, or main
-  // Which arguments are inputs, if all others are constants: "2", the first two, or their names in the file
-  // with commas between ("x,arg3"). Empty: the file says which are constants, by the attribute kiln.constant.
+  // The arguments of the function that are inputs; all others are then constants. "2" means the first two; "x,arg3"
+  // lists their names in the file. If empty, the arguments with the attribute kiln.constant are the constants.
   std::string inputs{};
-  // True: for Session::Build, and for Session::Tune with an output. Operations that Kiln cannot schedule become foreign
-  // calls, in any file.
+  // If true, operations that Kiln cannot schedule become foreign calls in any file, and otherwise in models only. Set
+  // this for Session::Build, and for Session::Tune with an output.
   bool whole = false;
 };
 
-// A parameter of an exported function, in order.
+// A parameter of an exported function: its names, element type, shape and role. Lists have parameters in order.
 struct Parameter {
   std::string name{};  // its name in the header
-  // Its name in the file, without "%"; empty for results and for parameters without a name there.
+  // The name of the argument in the file, without "%"; empty for results and for parameters without a name there.
   std::string argument{};
   std::string dtype{};           // "f32"
   std::vector<int64_t> shape{};  // empty: a scalar
@@ -53,10 +53,11 @@ struct LeftOut {
   std::string op{}, reason{};
 };
 
-// The least time that this machine could need for a task.
+// The roofline of a task on this machine. The task needs at least the longer of two times: for its arithmetic at peak
+// rate, and for reading its parameters once.
 struct Roofline {
   double compute = 0,
-         // Seconds for its operations, and for reading its parameters once; 0 if unknown.
+         // Seconds of a task: `compute` for operations, `memory` to read its parameters; 0 if unknown.
       memory = 0;
   double flops_per_second = 0, bytes_per_second = 0;
 

@@ -26,8 +26,8 @@ struct SketchSettings {
 
 struct TaskSketches {
   TaskInfo task{};
-  // kAborted if a module of a plugin crashed. Having no sketch is not an error: `sketches.dropped` has the
-  // reasons.
+  // The outcome for this task: kAborted if a module of a plugin crashed. A task without a sketch is OK;
+  // `sketches.dropped` has the reasons.
   absl::Status status{};
   Enumeration sketches{};
   double support() const;  // number of programs of all sketches
@@ -42,7 +42,7 @@ struct SpaceReport {
   absl::Status status{};  // names the tasks without a sketch and the plugins that crashed
 };
 
-// --- Settings and results of operations on records
+// --- Settings and results of listing, showing, replaying, exporting and checking records
 struct BestRecord {  // the fastest record of a workload on a target
   int64_t id = 0;
   std::string workload{}, workload_hash{};
@@ -58,7 +58,7 @@ struct BestRecord {  // the fastest record of a workload on a target
 };
 
 struct ShowSettings {
-  // "program", "trace", "plan", "mlir", "llvm" or "asm"; for a GPU "nvvm", "ptx" and "sass" too.
+  // What is shown: "program", "trace", "plan", "mlir", "llvm" or "asm"; for a GPU "nvvm", "ptx" and "sass" too.
   std::string stage = "program";
   std::string target{};  // target of the code; empty: the one it was measured on, or this machine
   bool passes = false;   // shows the output of every lowering pass instead
@@ -77,8 +77,8 @@ struct ReplayResult {
   std::string flags{}, how{}, noise{};
   bool same_machine = true;
   std::string measured_on{};  // fingerprint
-  // kFailedPrecondition: the program did not run, or computes something else than the original. kDataLoss:
-  // the trace gives another program than the recorded one. kCancelled: interrupted.
+  // The outcome of the replay. kFailedPrecondition: the program did not run, or computes something else than the
+  // original. kDataLoss: the trace gives another program than the recorded one. kCancelled: interrupted.
   absl::Status status{};
 };
 
@@ -147,7 +147,8 @@ struct TaskTimes {
   std::vector<std::pair<std::string, std::string>> left_out{};  // programs that were not timed, and why
   int rounds = 0, threads = 1;
 };
-// The whole file with the records of the database, in turns with the whole on default schedules.
+// Times of a whole file that was built as one library: with the records of the database, in turns with a library on
+// default schedules.
 struct WholeTimes {
   std::string name{};
   int tasks = 0, records = 0;          // tasks that have calls, and those of them with a record

@@ -9,7 +9,7 @@
 
 namespace kiln::api {
 
-// The median, and its 95% bootstrap interval.
+// The median of samples, and its 95% bootstrap interval.
 struct Interval {
   double median = 0, low = 0, high = 0;
 };
@@ -25,7 +25,7 @@ struct RunSettings {
   bool profile = false;  // whether to time each call too
 };
 
-// A call of the run phase, timed within the whole.
+// The time of one call of a task, measured while the whole model runs. Calls of the prepare phase are not timed.
 struct CallTimes {
   int number = 0;                  // as in NAME.trace
   std::string task{}, schedule{};  // "record 12", "default" or "untuned"

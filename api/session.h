@@ -47,11 +47,12 @@ namespace kiln::api {
 
 struct SessionOptions {
   std::string database = "kiln.db";  // one SQLite file; built code is kept in FILE.objects
-  // Special policies that are switched, by name with commas between (docs/reference/policies.md). They
-  // take effect in Load, in sketches and in built code. Records of one setting never serve the other.
+  // The special policies that are switched off, or on if "+" stands before the name: names with commas between
+  // (docs/reference/policies.md). They take effect in Load, in sketches and in built code. Records with other policies
+  // are not used.
   std::string without{};
   std::string workers{};  // folder of kiln-builder and kiln-runner; empty: they are looked up
-  // Gets lines for people, such as notes about a file or an export. Without it they are dropped.
+  // Is called with lines for people, such as notes about a file or an export. If empty, the lines are dropped.
   std::function<void(absl::string_view line)> log{};
 };
 
@@ -61,7 +62,8 @@ class Session {
   Session(Session&&) noexcept;
   ~Session();
 
-  // --- Operations on a file. Load returns kOutOfRange if there is nothing to do: no result has elements.
+  // --- Operations on a file. Load imports it and cuts it into tasks. It returns kOutOfRange if there is nothing to do:
+  // no result has elements.
   absl::Status Load(const Source& source);
   const std::vector<TaskInfo>& tasks() const;
   const std::vector<LeftOut>& left_out() const;
@@ -71,8 +73,8 @@ class Session {
   // Enumerates the sketches of the loaded tasks.
   absl::StatusOr<SpaceReport> Sketches(const SketchSettings& settings = {});
 
-  // Searches a fast schedule for each loaded task, or continues such a search. Creates the database. The
-  // report, not the status, says what happened to each task.
+  // Searches a fast schedule for each loaded task, or continues an interrupted search with the same settings. Creates
+  // the database. The report, not the status, says what happened to each task.
   using EventSink = std::function<void(const Event&)>;
   absl::StatusOr<TuneReport> Tune(const TuneSettings& settings = {}, const EventSink& events = {});
 
@@ -85,15 +87,17 @@ class Session {
   // should be; kFailedPrecondition if the run fails, or an assertion of the model does not hold.
   absl::StatusOr<RunReport> Run(const RunSettings& settings);
 
-  // Times the best record of each loaded task in turns with the untuned program and with its peers. Or times the whole
-  // file with the records of the database in turns with the whole on default schedules.
+  // Times the best record of each loaded task in turns with the untuned program and with peers (stock MLIR passes and
+  // libraries). If settings.whole is set, times the whole file as one library with the records of the database, in
+  // turns with the whole on default schedules.
   absl::StatusOr<BenchReport> Bench(const BenchSettings& settings = {});
 
-  // --- Operations on the records of the database
+  // --- Operations on the records of the database. Best lists the fastest record of each workload and target. Show
+  // prints the program of a record in one of its forms, such as its trace or its assembly.
   absl::StatusOr<std::vector<BestRecord>> Best();
   absl::StatusOr<Shown> Show(int64_t record, const ShowSettings& settings = {});
-  // Shows the loaded task `task`, which may be empty if there is only one, with the schedule of a trace file.
-  // Without one it has no schedule; for a GPU its outer loops are bound to blocks and threads.
+  // Shows the loaded task `task`, which may be empty if there is only one, with the schedule of a trace file. If
+  // `trace_file` is empty, the task has no schedule; for a GPU its outer loops are then bound to blocks and threads.
   absl::StatusOr<Shown> ShowTask(const std::string& task, const std::string& trace_file,
                                  const ShowSettings& settings = {});
   // Reads the calls and the memory of a model from NAME.trace, which Build wrote.
@@ -107,9 +111,9 @@ class Session {
   // Tries to prove a record correct, compiles it and writes its kernel and header to settings.folder.
   // kFailedPrecondition if the record failed, or is proven wrong.
   absl::StatusOr<ExportResult> Export(int64_t record, const ExportSettings& settings = {});
-  // Proves that a schedule computes what the original does: the schedule of a record, or of a trace file for
-  // the loaded task `task`, which may be empty if there is only one. No new question is asked after
-  // `seconds`.
+  // Proves that a schedule computes what the original does: the schedule of a record, or of a trace file for the loaded
+  // task `task`, which may be empty if there is only one. After `seconds` the prover begins nothing new, and the
+  // verdict is kUndecided if something is left to show.
   absl::StatusOr<CheckResult> Check(int64_t record, double seconds = 10);
   absl::StatusOr<CheckResult> Check(const std::string& trace_file, const std::string& task,
                                     const std::string& target = "host", double seconds = 10);

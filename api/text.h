@@ -8,24 +8,24 @@
 
 namespace kiln::api {
 
-// Returns for example "1.53 ms" or "24.1 us"; "-" if the time is not finite.
+// Returns a time with its unit, for example "1.53 ms" or "24.1 us"; "-" if it is not finite.
 std::string TimeText(double seconds);
-// Returns for example "97.2 GFLOP/s"; "-" if a number is unknown.
+// Returns the rate of so many operations in so many seconds, for example "97.2 GFLOP/s"; "-" if a number is unknown.
 std::string RateText(double flops, double seconds);
-// Returns for example "12345 cycles".
+// Returns a number of cycles with its unit, for example "12345 cycles".
 std::string CyclesText(double cycles);
 std::string PercentText(double part);
-// Returns for example "1.2e+09"; small numbers in full.
+// Returns a count, in full below a million and otherwise with two digits, for example "1.2e+09".
 std::string CountText(double count);
-// Returns for example "1 core" or "2 cores".
+// Returns a number of cores in words: "1 core" or "2 cores".
 std::string CoresText(int cores);
-// Returns for example "3 crashed, 1 timed_out"; empty without failures.
+// Returns the number of failures of each class, for example "3 crashed, 1 timed_out"; empty without failures.
 std::string FailuresText(const std::map<std::string, int>& failures);
 // Returns the trace in the form that is stored and parsed.
 std::string TraceText(const Trace& trace);
-// Returns the name of a site or structural choice, as traces print it.
+// Returns the current form of the name of a site or structural choice, which may be an older form, as traces print it.
 std::string NameText(absl::string_view name);
-// Quotes the text as one word of a shell.
+// Returns the text as one word of a shell, in quotes if it needs them.
 std::string Quoted(const std::string& word);
 
 // The meaning of "proven" and "verified", for help texts.

@@ -21,7 +21,7 @@ namespace kiln::api {
 struct SpaceSettings {
   std::string space{};                 // such as "each-block(auto-inline) | cpu"; empty: the target's
   std::vector<std::string> plugins{};  // FILE.cc or FILE.so; their code runs only in child processes
-  // A space of the caller, used instead. `space` is then its name, which identifies it when a run is
+  // A space of the caller, used instead of a space string. `space` is then its name, which identifies it when a run is
   // resumed.
   Space function{};
 };
@@ -31,9 +31,9 @@ struct TuneSettings {
       1000;  // candidates to measure, for all tasks together; 0: none, which leaves default schedules
   double seconds = 0;  // no new round begins after this; 0: no limit
   uint64_t seed = 0;
-  // The machine to tune for: "host", or a GPU of TargetNames(). If this machine has a GPU that runs kernels for it, they
-  // are measured there. Else, or if `is_static`, they are compiled, estimated and emulated here, and their times are
-  // cycles (TaskResult::cycles).
+  // The machine to tune for: "host", or a GPU of TargetNames(). If this machine has a GPU that runs kernels for it,
+  // they are measured there. Otherwise, or if `is_static`, kernels are compiled, estimated and emulated here, and times
+  // are in cycles (TaskResult::cycles).
   std::string target = "host";
   bool is_static = false;
   int threads = 1;  // cores for the measured programs, or for the search and its compilers for a GPU; 0: all
@@ -42,8 +42,8 @@ struct TuneSettings {
   bool in_model = false;
   SpaceSettings space{};
 
-  // Whether a search of a file with several calls runs the whole now and then, so that the scheduler weighs a task by its
-  // time within the whole.
+  // Whether a search of a file with several calls runs the whole model now and then, so that the scheduler weighs a
+  // task by its time within the whole.
   bool in_place = true;
 
   std::string strategy = "annealed", scheduler = "gradient";
@@ -58,7 +58,7 @@ struct TuneSettings {
   std::string output{};
 };
 
-// A library of this machine that computes the same as the task.
+// A library of this machine that computes the same as the task, and its time beside the program's.
 struct LibraryRatio {
   std::string name{};
   double seconds = 0;
@@ -71,12 +71,13 @@ struct TaskResult {
   int occurrences = 1;
   int trials = 0;
   std::map<std::string, int> failures{};  // number of failures by class
-  // Why it ended before the budget was spent: "exhausted", "roofline", "gain" or "failed"; else empty.
+  // Why the search of this task ended before its budget was spent: "exhausted", "roofline", "gain" or "failed"; else
+  // empty.
   std::string ended{};
-  double in_place_seconds = 0;  // of one execution within the whole when that last ran; 0: never
+  double in_place_seconds = 0;  // of one execution, when the whole last ran in the search; 0: it never did
   double minute_gain = 0;       // seconds of the whole that this task is expected to gain in a further minute
   int64_t record = 0;           // id in the database; 0 if there is none
-  std::string reason{};         // why there is none
+  std::string reason{};         // why there is no record
 
   double seconds = 0, gflops = 0;
   double cycles = 0;                        // estimated, of a static result, whose seconds and gflops are 0
@@ -111,17 +112,18 @@ struct TuneReport {
   std::string gpu{};  // fingerprint of the GPU that measured; empty: none did
   bool interrupted = false;
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
-  // One line for each useless module of the given space or of a plugin, with the reason.
+  // Warnings: one line for each useless module of the given space or of a plugin, with the reason.
   std::vector<std::string> warnings{};
   std::vector<TaskResult> tasks{};            // in the order of Session::tasks()
   std::vector<Round> rounds{};                // of the whole run, including earlier sessions
   std::optional<BuildReport> whole{};         // of a file with several calls, if TuneSettings::output is set
   std::optional<RunReport> whole_run{};       // of that library, with the time of each call
   std::optional<RacedWholes> raced_wholes{};  // if tasks have records
-  // Seconds of the whole that a further minute is expected to gain, if past gains go on; none if too few rounds tell.
+  // Seconds of the whole model that a further minute of search is expected to gain, if past gains go on. nullopt if too
+  // few rounds have run to tell.
   std::optional<double> minute_gain{};
-  // OK, or kFailedPrecondition with the reasons if tasks have no record and there is no `whole`, or kCancelled if
-  // interrupted.
+  // The outcome: OK; kCancelled if interrupted; kFailedPrecondition with the reasons if tasks have no record and there
+  // is no `whole`.
   absl::Status status{};
   bool partial = false;  // some tasks have a record, others do not
 

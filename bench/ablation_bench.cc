@@ -103,7 +103,7 @@ Programs ProgramsOf(bool cpu) {
           {"dense_gelu", Always(Imported("tests/inputs/ops/torch_dense_bias_gelu.mlir"))}};
 }
 
-// Returns the first task of each operator.
+// Returns for each name the program of bench/operators/NAME.mlir: its first task under the given policies.
 Programs Operators(const std::string& names) {
   Programs programs;
   for (const std::string& name : std::vector<std::string>(absl::StrSplit(names, ',', absl::SkipEmpty())))
@@ -113,7 +113,8 @@ Programs Operators(const std::string& names) {
   return programs;
 }
 
-// Keeps one machine at a time, because the workers of two would disturb each other's timings.
+// Starts the machine that is asked for, and keeps only one at a time, because the workers of two would disturb each
+// other's timings.
 class Machines {
  public:
   explicit Machines(bool cpu) : cpu_(cpu) {}

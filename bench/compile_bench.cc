@@ -105,7 +105,8 @@ struct Trace {
   std::optional<Compiled> least;
 };
 
-// For the fastest tenth of the traces, prints both times and appends log(seconds of ours / seconds with -O3).
+// Times the traces, and races the fastest tenth with the same programs compiled by LLVM -O3. Prints both times and
+// appends log(seconds of ours / seconds with -O3).
 absl::Status CompareWithO3(absl::Span<const Trace> traces, std::vector<double>* logs) {
   std::vector<std::pair<double, const Trace*>> order;
   for (const Trace& trace : traces) {

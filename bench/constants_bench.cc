@@ -219,8 +219,8 @@ class Bench {
     return result;
   }
 
-  // Returns a loop over 4,096 elements, a register of lanes at a time: y = sinh(x) or y = x[at] for the constants of
-  // these, else y = x + 1.
+  // Returns a loop over 4,096 elements, a register of lanes at a time: y = sinh(x) for "call-instructions", y = x[at]
+  // for "gather-instructions", otherwise y = x + 1.
   Program Loop(absl::string_view what) const {
     Builder b("loop");
     const Id X = b.Input("X", DType::kF32, {4096}), at = b.Input("at", DType::kI32, {4096}),

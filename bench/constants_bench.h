@@ -16,7 +16,8 @@
 
 namespace kiln {
 
-// A program that is tuned or scheduled as one task.
+// An operator on which a constant is checked: its name and a function that makes its program. Task is the program that
+// is tuned.
 struct Operator {
   std::string name;
   std::function<Program()> make;
@@ -38,7 +39,7 @@ inline std::vector<Operator> Files(absl::string_view names) {
   return operators;
 }
 
-// Returns matrix products, one for each number of terms in `depths`.
+// Returns matrix products of 256 x 256 elements, one for each number of terms in `depths`.
 inline std::vector<Operator> Products(const std::vector<int64_t>& depths) {
   std::vector<Operator> operators;
   for (const int64_t depth : depths)
@@ -65,7 +66,7 @@ inline std::vector<Operator> Strided(const std::vector<int64_t>& reuses) {
   return operators;
 }
 
-// How a constant is checked. constants_bench.cc describes each way.
+// How a constant is checked: by replayed traces, by searches, or by the instructions in a loop (constants_bench.cc).
 enum class How { kTraces, kSearches, kCode };
 
 struct ConstantCheck {

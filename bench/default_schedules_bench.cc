@@ -69,7 +69,7 @@ void Report(const Json& line, const Settings& settings) {
   if (!settings.results.empty()) AppendResult(line, settings.results);
 }
 
-// The default schedule of a task, and what is known of it.
+// A task with its default schedule, the measured time, and the line of JSON that reports both.
 struct Measured {
   Task task;
   DefaultSchedule schedule;
@@ -97,7 +97,7 @@ std::vector<Measured> Defaults(const std::string& model, const Machine& machine,
   return measured;
 }
 
-// Times the default of a task by itself. Sets the seconds and the line of JSON.
+// Times a task on its default schedule, in a measurement of its own. Sets m.seconds and m.line.
 void Time(const std::string& model, const Machine& machine, const Settings& settings, Measured& m) {
   const MeasureRequest request{0, &m.task.program, &m.schedule.program, 0, true};
   m.seconds = SecondsOf(machine.measurer->Measure({&request, 1})[0]);
@@ -112,8 +112,8 @@ void Time(const std::string& model, const Machine& machine, const Settings& sett
             {"alone", m.seconds}};
 }
 
-// Tunes the task, races both schedules and adds their seconds to the line. Returns how many times as long the default
-// takes.
+// Tunes the task, races the result with the default schedule and adds the seconds of both to m.line. Returns how many
+// times as long the default schedule takes.
 double Race(const Machine& machine, const Settings& settings, Measured& m) {
   const Program best = Tuned(m.task, machine, settings);
   const MeasureRequest requests[] = {{0, &m.task.program, &m.schedule.program, 0, true},

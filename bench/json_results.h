@@ -42,7 +42,7 @@ inline std::optional<Json> FindResult(const Json& key, const std::string& path) 
   return FindResult(key, ReadResults(path));
 }
 
-// Appends a line with the date and the machine's load average.
+// Appends the result to the file as a line of JSON, with the date and the machine's load average.
 inline void AppendResult(Json result, const std::string& path) {
   double load = 0;
   getloadavg(&load, 1);

@@ -7,7 +7,7 @@
 //               how much the medians differ (largest minus smallest, and standard deviation), relative to the
 //               reference kernel.
 // --race        Races a matmul 100 times against itself with 5% of its rows computed twice. Reports how often
-//               the median picks the slower one.
+//               the medians tell which one is slower.
 // --injections  Injects defects into the code of random candidates of eight operators: a loop that misses its
 //               first or last iteration or has one too many, an access one element off, a missing store, a
 //               store one element before or past a parameter. A mutant that passes counts as missed, unless it
@@ -51,7 +51,7 @@ struct Options {
 
 // --- The functions below implement the three measurements: runs, race and injections.
 
-// A measurer that can run other code than it built.
+// A measurer that can run other code in place of the code that it built, and keeps the kernels that it ran.
 struct Swapping {
   std::vector<std::string> code;  // for each request in turn, the code to run; empty: the built code
   std::vector<KernelObject> ran;

@@ -26,7 +26,7 @@ inline constexpr const char* kEightOperators[] = {"torch_matmul_1024",
 
 class RandomCandidates {
  public:
-  // The candidates of the only task in a file of tests/inputs/ops. Run from the root of the sources.
+  // Takes the only task in the file tests/inputs/ops/NAME.mlir. Run from the root of the sources.
   RandomCandidates(const std::string& name, const Target& target)
       : RandomCandidates(OnlyTask("tests/inputs/ops/" + name + ".mlir"), target) {}
   RandomCandidates(Program program, const Target& target) {

@@ -28,7 +28,7 @@ void Report(benchmark::State& state, std::vector<double> took, int64_t refused) 
   state.counters["refused"] = static_cast<double>(refused) / n;
 }
 
-// Times proposals of chains that sample the prior.
+// Times one proposal of a chain that samples the prior, from its beginning to the call of the validator.
 void Proposal(benchmark::State& state, DefaultSearch& (*search)()) {
   const SearchSpace& space = search().space;
   std::vector<std::shared_ptr<const Point>> chains = search().draws;

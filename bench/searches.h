@@ -17,7 +17,7 @@
 
 namespace kiln {
 
-// The machine that searches measure on.
+// The machine that a search measures on: this CPU, or a simulated one.
 struct Machine {
   Target target;
   std::unique_ptr<Measurer> measurer;
@@ -36,7 +36,8 @@ struct Machine {
   }
 };
 
-// Runs a search without the final race, so that only the search itself counts.
+// Runs a search of one program in the default space and returns what it stored. There is no final race, so that only
+// the search itself counts.
 inline StoreContents Searched(const std::string& name, const Program& program, const Machine& machine,
                               TuneOptions options, Store& store) {
   const std::string text = DefaultSpace(machine.target);
@@ -59,7 +60,7 @@ inline Json BestSoFar(const StoreContents& contents) {
   return best;
 }
 
-// Returns the best seconds of a search; infinity if no candidate ran.
+// Returns the best seconds of a search from its line of JSON; infinity if no candidate ran.
 inline double LastSeconds(const Json& line) {
   const Json& best = line["best"];
   return best.empty() ? std::numeric_limits<double>::infinity() : best.back()[1].get<double>();

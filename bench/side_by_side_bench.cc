@@ -62,8 +62,8 @@ Json KeyOf(const std::string& file, const Options& o) {
           {"seed", o.seed}};
 }
 
-// Tunes the function as it stands in the file, whose parameters the stock kernel has too. A task of the API
-// may have them in another order.
+// Tunes the function of a file as one program. So its parameters have the same order as those of the stock kernel; a
+// task of the API may have them in another order.
 absl::StatusOr<TuneResult> TuneAsItStands(const Program& program, const Options& o, CpuMeasurer& measurer) {
   TuneOptions options;
   options.trials = o.trials;

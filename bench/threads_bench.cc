@@ -57,8 +57,8 @@ void Relax() {
 #endif
 }
 
-// Forks and joins once, with all threads taking part, and returns the seconds. The counter that they wait for has its
-// own cache line.
+// Forks and joins once, with all threads taking part, and returns the seconds. The threads wait for a counter, which
+// has its own cache line.
 double Fork(int threads) {
   alignas(128) static std::atomic<int> arrived;
   arrived = 0;
@@ -102,7 +102,7 @@ struct Scheduled {
   Program program;
 };
 
-// Tunes FILE, or reads the trace of FILE=TRACE, and returns the schedule with its trace.
+// Returns the schedule to measure, with its trace: tunes FILE, or replays the trace of FILE=TRACE.
 absl::StatusOr<Scheduled> ScheduleOf(const std::string& argument, const Options& o) {
   const size_t equals = argument.find('=');
   if (equals == std::string::npos) {
@@ -152,7 +152,7 @@ class Peak {
   std::optional<Loaded> loaded_;
 };
 
-// Calls a schedule on one thread and on all threads in turns.
+// Compiles a schedule once, and times it on one thread or on all threads.
 class Turns {
  public:
   static absl::StatusOr<Turns> Of(const Program& program) {

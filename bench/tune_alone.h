@@ -34,7 +34,7 @@ inline absl::StatusOr<Tuned> TuneAlone(const api::Source& source, const api::Tun
   return Tuned{session.tasks()[0].program, std::move(report->tasks[0])};
 }
 
-// Returns the text of C[m, n] = A[m, k] B[k, n], of f32.
+// Returns the MLIR text of the matrix product C[m, n] = A[m, k] * B[k, n] in f32, as the source of a session.
 inline api::Source MatmulSource(int64_t m, int64_t n, int64_t k) {
   constexpr char kText[] = R"(
 func.func @matmul(%a: tensor<MxKxf32>, %b: tensor<KxNxf32>) -> tensor<MxNxf32> {

@@ -1,6 +1,6 @@
-// Compares functions on f32 vectors (backends/cpu/passes/vector_math.h) with scalar libm. Each iteration runs
-// both, one after the other, on 1024 elements in vectors of two registers. Counters: nanoseconds per element,
-// and the median of how many times longer libm took.
+// Compares functions on f32 vectors (backends/cpu/passes/vector_math.h), exact and with the flag afn, with scalar libm.
+// Each iteration runs all three, one after the other, on 1024 elements in vectors of two registers. Counters:
+// nanoseconds per element, and the median of how many times longer libm took.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ Loaded Kernel(const Function& f, int64_t lanes, const char* flags, bool polynomi
   return *std::move(loaded);
 }
 
-// Returns the processor time of this thread in nanoseconds; other work on the machine does not count.
+// Returns the processor time of this thread in nanoseconds. Time in which other threads have the core is not in it.
 double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -22,7 +22,7 @@ int main() {
   const Program program = b.Finish();
   std::cout << ToString(program) << "\n";
 
-  // The interpreter executes the program and thus defines its meaning. Buffers are bytes.
+  // Runs the program in the interpreter, which defines its meaning. Buffers are bytes.
   const float values[] = {1, 2, 3, 10, 20, 30};
   const auto outputs = Run(program, {std::string(reinterpret_cast<const char*>(values), sizeof values)});
   if (!outputs.ok()) return std::cerr << outputs.status() << "\n", 1;

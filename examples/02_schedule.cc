@@ -39,8 +39,8 @@ int main() {
   for (const Step& step : s.steps()) std::cout << ToString(step) << "\n";
   std::cout << "\n" << ToString(s.program()) << "\n";
 
-  // A step that does not apply leaves the program unchanged. From then on the schedule is inert, and its
-  // status has the reason.
+  // Tries to split a loop by factors that do not fit. A step that does not apply leaves the program unchanged. From
+  // then on the schedule is inert, and its status has the reason.
   s.Split(io, {4, 7});
   std::cout << "refused: " << s.status().message() << "\n";
   return s.status().code() == absl::StatusCode::kFailedPrecondition ? 0 : 1;

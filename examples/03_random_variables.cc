@@ -48,8 +48,8 @@ int main() {
     }
   }
 
-  // The distribution of the first variable: all products of two factors equal to 96 whose last factor is at
-  // most 8.
+  // Compares the distribution of the first variable with 6000 draws from it. Its support: all products of two factors
+  // equal to 96 whose last factor is at most 8.
   const Distribution columns = Distribution::PerfectTile(96, 2, 8);
   RandomDice dice(Engine{3});
   std::map<std::string, int> drawn;
@@ -60,7 +60,7 @@ int main() {
     std::cout << absl::StrFormat("%-7s  %6.3f  %d\n", text, columns.LogProb(decision), drawn[text]);
   });
 
-  // A module that asks for a sampled number gets an error.
+  // Asks for the extent of a loop, which is a sampled number. That is an error: C++ never sees such numbers.
   RandomChooser any(dice);
   Schedule s(RowSums(), Target(), any);
   const std::vector<Loop> parts = TiledSums(s);

@@ -54,7 +54,7 @@ int main() {
   std::cout << ToString(replayed->program()) << "\n";
   PrintSites(*replayed);
 
-  // Replays with another decision for the only site. A decision outside of its support is refused with the
+  // Replays the trace with other decisions for its first site. A decision outside of the support is refused with the
   // reason.
   trace->steps[2].decision = {16, 6};
   std::cout << "16 x 6: " << (Replay(*trace, original, target).ok() ? "applies" : "does not apply") << "\n";

@@ -78,7 +78,7 @@ int main() {
   const auto seconds = [&](const Point& point) { return machine.Seconds(point.replayed.program()); };
   RandomDice dice(Engine{5});
 
-  // Draws from the prior define the unit of energy: the spread of their scores. Lower energy is faster.
+  // Draws 64 programs from the prior. The spread of their scores becomes the unit of energy; lower energy is faster.
   std::vector<double> scores;
   std::shared_ptr<const Point> at;
   while (scores.size() < 64) {
@@ -89,8 +89,9 @@ int main() {
   }
   const EnergyScale scale = ScaleOf(scores);
 
-  // A step proposes another trace and accepts it with probability min(1, alpha). At temperature T, the
-  // chain's target has the log density log P - E / T: at low temperatures, only speed matters.
+  // Runs a chain of 96 steps. A step proposes a trace with one other decision and accepts it with probability min(1,
+  // alpha). At temperature T, the chain's target has the log density log P - E / T, with the prior P and the energy E:
+  // at low temperatures, only speed matters.
   std::cout << "step  T     i    j    unroll         us   log P  log alpha\n";
   std::vector<double> times;
   for (int step = 0; step < 96; ++step) {

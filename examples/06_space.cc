@@ -32,8 +32,8 @@ void TiledSums(Schedule& s) {
 }  // namespace
 
 int main() {
-  // Each sequence of choices gives one straight-line list of steps, a sketch. The search mutates the sampled
-  // values in it.
+  // Enumerates the sketches of the space. Each sequence of choices gives a sketch: one straight-line list of steps. The
+  // search mutates the sampled values in it.
   const auto enumeration = Enumerate(TiledSums, RowSums(), Target());
   if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", 1;
   for (const Sketch& sketch : enumeration->sketches) {

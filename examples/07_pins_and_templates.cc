@@ -44,7 +44,8 @@ void Template(Schedule& s) {
   s.UnrollUpTo(unroll);
 }
 
-// Returns the number of combinations of decisions in a space, over all sketches. Prints an error and returns -1.
+// Returns the number of combinations of decisions in a space, over all sketches. If the space cannot be enumerated,
+// prints the error and returns -1.
 double Size(const Space& space) {
   const auto enumeration = Enumerate(space, Matmul(), Target());
   if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", -1;
@@ -63,8 +64,8 @@ int main() {
   const double by_hand = Size(ByHand), knobs = Size(Template);
   std::cout << "by hand " << by_hand << ", a template " << knobs << "\n";
 
-  // Pins come before the modules that they restrict. They fix a decision, a part of a support, or an
-  // alternative.
+  // Restricts a space by pins, which stand before the modules that they restrict. A pin fixes a decision, a part of a
+  // support, or an alternative.
   const auto pinned = ParseSpace(
       "pin site=matmul/read-reuse to=2 | pin site=matmul/write-reuse to=1 |"
       " pin site=S1 to=1,2,2,16,2,2,1,16 | pin site=R2 to=1,64 | cpu");
@@ -72,7 +73,7 @@ int main() {
   const double part = Size(*pinned), whole = Size(ParseSpace("cpu").value());
   std::cout << "pinned " << part << ", whole " << whole << "\n";
 
-  // Pins a site of any space from C++.
+  // Pins a site of the template to two of its three values, from C++.
   const double knob = Size([](Schedule& s) {
     s.Pin("columns", {16, 32});
     Template(s);

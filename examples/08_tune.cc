@@ -27,8 +27,8 @@ absl::Status Tune(const std::string& folder) {
   if (const absl::Status loaded = session.Load({.text = kMatmul, .name = "matmul"}); !loaded.ok())
     return loaded;
 
-  // The budget is the number of trials, that is, of measured programs. With the same measurements, the same
-  // seed proposes the same programs.
+  // Tunes with a budget of 24 trials, that is, measured programs. With the same measurements, the same seed proposes
+  // the same programs.
   const api::TuneSettings settings{.trials = 24, .seed = 1};
   const auto tell = [](const api::Event& event) {
     if (const auto* round = std::get_if<api::Round>(&event)) {

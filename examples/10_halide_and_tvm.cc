@@ -75,8 +75,8 @@ int main() {
   if (!s.ok()) return std::cerr << s.status() << "\n", 1;
   std::cout << ToString(s.program()) << "\n";
 
-  // Halide's schedules cannot change results. Kiln has checked each step, and symbolic execution checks the
-  // result again: how each element was computed.
+  // Checks by symbolic execution that the schedule computes each element as before. Kiln has also checked each step, so
+  // its schedules cannot change results, as in Halide.
   const auto wanted = RunSymbolic(Blur());
   if (!wanted.ok()) return std::cerr << wanted.status() << "\n", 1;
   if (const auto same = CheckSymbolic(s.program(), *wanted); !same.ok()) return std::cerr << same << "\n", 1;

@@ -1,4 +1,4 @@
-// Lesson 11, a quiz: why is this rejected? Loops.
+// Lesson 11, a quiz about loops: schedules with a step that Kiln refuses, and the reason.
 #include "examples/quiz.h"
 
 using namespace kiln;

@@ -1,4 +1,4 @@
-// Lesson 12, a quiz: why is this rejected? Blocks and buffers.
+// Lesson 12, a quiz about blocks and buffers: schedules with a step that Kiln refuses, and the reason.
 #include "examples/quiz.h"
 
 using namespace kiln;

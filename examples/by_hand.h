@@ -6,9 +6,9 @@
 
 namespace kiln::by_hand {
 
-// Keeps the accumulators of a tile in registers below `loop`. Unrolls the tile's loops `rows`, vectorizes `lanes`, and does the
-// same to the loops that combine the accumulators into the result. row_dim and lane_dim are the result's dimensions of rows and
-// lanes, counted from the last, which is 0.
+// Keeps the accumulators of a tile in registers below `loop`. Unrolls the tile's loops `rows`, vectorizes `lanes`, and
+// does the same to the loops that combine the accumulators into the result. row_dim and lane_dim are the result's
+// dimensions of rows and lanes, counted from the last, which is 0.
 inline void SumsInRegisters(Schedule& s, Block block, Loop loop, Loop rows, Loop lanes, size_t row_dim = 1,
                             size_t lane_dim = 0) {
   s.Unroll(rows);
@@ -18,9 +18,9 @@ inline void SumsInRegisters(Schedule& s, Block block, Loop loop, Loop rows, Loop
   s.Vectorize(out[out.size() - 1 - lane_dim]);
 }
 
-// A GEMM in Goto's order: for each k0, packs a block of B in panels of two vectors, each of which is
-// multiplied with four rows of A. Accumulators of 4 x 2 vectors stay in registers for 256 steps. A is not
-// packed, which was 3% faster.
+// Schedules a GEMM in Goto's order: for each k0, packs a block of B in panels of two vectors, each of which is
+// multiplied with four rows of A. Accumulators of 4 x 2 vectors stay in registers for 256 steps. A is not packed, which
+// was 3% faster.
 inline void PackedGemm(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
   const Block gemm = s.GetBlock("matmul");
@@ -35,7 +35,7 @@ inline void PackedGemm(Schedule& s) {
   s.VectorizeInner(64);  // the copy: lanes as wide as a panel
 }
 
-// A convolution with loops over output rows and channels outside, and four pixels of two channel vectors in
+// Schedules a convolution with loops over output rows and channels outside, and four pixels of two channel vectors in
 // registers. Bias and ReLU follow each tile while it is in the L1 cache.
 inline void Convolution(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
@@ -50,9 +50,9 @@ inline void Convolution(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A convolution of planes (NCHW). Neighboring columns are neighbors in memory, so they become the lanes. A tile has eight
-// columns, which divide the row, and eight channels. The input rows of an output row are padded just before it and stay in the
-// caches for all channels.
+// Schedules a convolution of planes (NCHW). Neighboring columns are neighbors in memory, so they become the lanes. A
+// tile has eight columns, which divide the row, and eight channels. The input rows of an output row are padded just
+// before it and stay in the caches for all channels.
 inline void ConvolutionOfPlanes(Schedule& s) {
   const Block conv = s.GetBlock("conv_2d_nchw_fchw");
   s.ComputeInline(s.GetBlock("broadcast"));
@@ -65,7 +65,7 @@ inline void ConvolutionOfPlanes(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A depthwise convolution, in which each channel has nine weights. The window is unrolled, and a loaded row
+// Schedules a depthwise convolution, in which each channel has nine weights. The window is unrolled, and a loaded row
 // is used for all three output rows that need it.
 inline void Depthwise(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
@@ -81,7 +81,7 @@ inline void Depthwise(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A dense layer with GELU, in which packing transposes the weights: each panel is computed where it is
+// Schedules a dense layer with GELU, in which packing transposes the weights: each panel is computed where it is
 // needed.
 inline void DenseGelu(Schedule& s) {
   const int64_t lanes = s.target().vector_bytes / 4;
@@ -99,7 +99,7 @@ inline void DenseGelu(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A softmax that computes one row at a time, so that the row stays in the L1 cache from its maximum to its
+// Schedules a softmax to compute one row at a time, so that the row stays in the L1 cache from its maximum to its
 // quotients.
 inline void Softmax(Schedule& s) {
   const Loop row = s.GetLoops(s.GetBlock("div"))[0];
@@ -108,7 +108,7 @@ inline void Softmax(Schedule& s) {
   s.VectorizeInner(64);
 }
 
-// A layer norm that computes one row at a time. Values per row are computed once per row, and intermediate
+// Schedules a layer norm to compute one row at a time. Values per row are computed once per row, and intermediate
 // values per element are never stored.
 inline void LayerNorm(Schedule& s) {
   const Loop row = s.GetLoops(s.GetBlock("add.1"))[1];

@@ -1,5 +1,5 @@
-// A complete module of a user: tiles the two innermost loops of every block, and unrolls the rest of the
-// inner one.
+// A complete module of a user: tiles the two innermost loops of every block, or leaves the block as it is; a choice
+// decides.
 //
 //   scripts/kiln tune examples/matmul.mlir --plugin examples/innermost_tile.cc \
 //       --space "each-block(innermost-tile max-tile=32) | parallelize-vectorize-unroll"

@@ -18,7 +18,8 @@ struct Question {
   const char* answer;  // part of what the refusal says
 };
 
-// Prints the questions and why Kiln refuses their steps. Returns the exit code: 1 if an answer is not as expected, otherwise 0.
+// Prints the questions and why Kiln refuses their steps. Returns the exit code: 1 if an answer is not as expected,
+// otherwise 0.
 inline int Ask(const std::vector<Question>& questions) {
   RandomDice dice(Engine{0});
   RandomChooser nobody(dice);

@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// How strict auto-inline is. For the numbers, 0 means no and 1 means yes.
+// Options of auto-inline: which blocks it inlines. For the numbers, 0 means no and 1 means yes.
 struct AutoInlineOptions {
   int64_t into_consumer = 1, into_producer = 1;
   int64_t constants = 1;  // a block that reads nothing is always inlined into its consumers
@@ -37,7 +37,7 @@ struct MultiLevelTilingOptions {
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
 
 struct AddRfactorOptions {
-  // With more spatial iterations per core than this, a reduction is not cut into chunks.
+  // A reduction is cut into chunks only if its spatial loops have fewer iterations per core than this.
   int64_t max_jobs_per_core = 16;
 };
 BlockModule AddRfactor(AddRfactorOptions options = {});
@@ -84,7 +84,7 @@ struct PinOptions {
 };
 Space Pin(PinOptions options);
 
-// For GPUs.
+// Options of auto-bind, a module for GPUs.
 struct AutoBindOptions {                        // alternatives of the sites
   std::vector<int64_t> vectors = {1, 2, 4, 8};  // the widest vector, in elements
   std::vector<int64_t> threads = {32, 64, 128, 256, 512, 1024};

@@ -35,7 +35,7 @@ inline constexpr char kPluginStamp[] __attribute__((used)) =
 // consumers of a block are thus inlined or scheduled before the block. Skips blocks that a module has removed.
 void EachBlock(Schedule& s, const std::vector<BlockModule>& modules);
 
-// Runs a module of a whole program; the names of its sites begin with `name`.
+// Runs a module of a whole program; the names of the module's sampling sites begin with `name`.
 void RunSpace(Schedule& s, absl::string_view name, const Space& space);
 
 #define KILN_MODULE_JOIN2(a, b) a##b

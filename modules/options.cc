@@ -21,7 +21,8 @@ std::string Wanted(const OptionPlace& option) {
   return wanted;
 }
 
-// Parses the text into the option. Returns false if the option does not accept the value; a text is stored nevertheless.
+// Parses `text` and stores it in the option: a text, a number or a list of numbers. Returns false if the option does
+// not accept the value.
 bool Set(const OptionPlace& option, const std::string& text) {
   const Allowed& allowed = option.allowed;
   if (auto* const* value = std::get_if<std::string*>(&option.value)) {

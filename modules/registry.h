@@ -16,7 +16,7 @@ namespace kiln {
 
 using Space = std::function<void(Schedule&)>;
 
-// A module of one block and its name, which is part of the names of its sites.
+// A module that schedules one block, and its name, which is part of the names of the module's sampling sites.
 struct BlockModule {
   std::string name;
   std::function<void(Schedule&, Block)> apply;
@@ -46,7 +46,7 @@ struct ModuleEntry {
   bool of_block = false;
   std::function<absl::StatusOr<BlockModule>(const OptionText&)> make_block;  // if of_block
   std::function<absl::StatusOr<Space>(const OptionText&)> make_space;        // otherwise
-  // Only of a named space: the space string that it stands for on a target.
+  // Returns the space string that a named space stands for on a target; null for all other modules.
   std::function<absl::StatusOr<std::string>(const OptionText&, const Target&)> text;
   void (*function)(Schedule&, Block) = nullptr;  // for a block module without options
   std::vector<std::string> options;
@@ -54,7 +54,8 @@ struct ModuleEntry {
 
 const ModuleEntry* FindModule(absl::string_view name);  // by name, an older one too (aliases.h); else nullptr
 std::vector<std::string> ModuleNames();
-// Returns the names that were registered a second time. That registration had no effect, so a plugin that caused it is refused.
+// Returns the names that were registered more than once. Only the first registration had an effect, so a plugin that
+// repeats a name is refused.
 std::vector<std::string> RepeatedModuleNames();
 
 namespace internal {
@@ -76,7 +77,8 @@ absl::StatusOr<Options> OptionsOf(const std::string& module, const OptionText& g
   return options;
 }
 
-// Returns a space that parses the space string text(target) and runs its items. If it does not parse, the schedule fails.
+// Returns a space that parses the space string text(target) and runs its items. If the string does not parse, the space
+// makes the schedule fail.
 Space SpaceOfText(std::function<std::string(const Target&)> text);
 
 struct RegisterModule {

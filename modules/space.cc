@@ -47,7 +47,8 @@ class Parser : private SpaceTokens {
     });
   }
 
-  // Returns the items of a named space, if the text is one with valid options; else the text.
+  // Returns the items that a named space stands for on the target, if the text is the name of one with valid options.
+  // Otherwise returns the text.
   std::string Expand(absl::string_view text, const Target& target) {
     const std::string name = Word();
     const ModuleEntry* entry = find_(name);
@@ -78,7 +79,8 @@ class Parser : private SpaceTokens {
     return modules;
   }
 
-  // Returns the options that an older name of a space stands for, such as dots=0 for cpu-avx2. Other names have none.
+  // Returns the options that an older name of a space stands for, such as dots=0 for cpu-avx2. Returns none for other
+  // names.
   static OptionText OptionsOf(absl::string_view name) {
     OptionText options;
     const std::vector<absl::string_view> words = absl::StrSplit(CurrentName(NameKind::kSpace, name), ' ');

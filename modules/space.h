@@ -19,8 +19,8 @@ namespace kiln {
 using ModuleLookup = std::function<const ModuleEntry*(absl::string_view name)>;
 absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& find = FindModule);
 
-// Returns the items of a space string that parses, with each named space (such as cpu) replaced by the items that it stands for
-// on the target. Modules that are not registered here stay as they are.
+// Returns the space string with each named space (such as cpu) replaced by the items that it stands for on the target.
+// The text must parse. Modules that are not registered here stay as they are.
 std::string ExpandSpace(absl::string_view text, const Target& target);
 
 // Returns the default space of a target as a space string; "" if the target has none.

@@ -14,7 +14,7 @@ class SpaceTokens {
  public:
   explicit SpaceTokens(absl::string_view text) : text_(text) {}
 
-  // Returns the position of the next character, counted from 1.
+  // Return the line and the column of the next character, counted from 1.
   size_t line() const { return 1 + std::count(text_.begin(), text_.begin() + at_, '\n'); }
   size_t column() const { return 1 + at_ - (text_.substr(0, at_).rfind('\n') + 1); }
 
@@ -46,7 +46,8 @@ class SpaceTokens {
     return std::string(text_.substr(from, at_ - from));
   }
 
-  // Consumes all before the next '|' that is in no parentheses, or before the end.
+  // Consumes and returns the text before the next '|' outside of parentheses, or before the end, without white space
+  // around it.
   absl::string_view Item() {
     Peek();
     const size_t from = at_;

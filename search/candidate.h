@@ -7,10 +7,11 @@
 
 namespace kiln {
 
-// A point of the search space, without its program: a sketch and a decision for each of its sites.
+// A point of the search space, without its program: a sketch, a decision for each sampling step of the sketch, and the
+// energy and uncertainty that the model predicts.
 struct Candidate {
   int sketch = 0;
-  std::vector<Decision> decisions;  // one for each site of the sketch, in order
+  std::vector<Decision> decisions;  // one for each sampling step of the sketch, in order
   double energy = 0;                // lower is better, in units of the prior's spread (design D8)
   double uncertainty = 0;           // uncertainty of the model about this candidate, in the same units
 };

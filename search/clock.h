@@ -1,6 +1,7 @@
-// The time, as an interface (design D15). Budgets and records read it; tests set it.
+// A clock as an interface (design D15): budgets and records read the time from it, and tests set the time.
 //
-// The search uses the time only to decide whether another round, race or run of the whole may begin, and for reports.
+// The search uses the time only to decide whether another round, race or run of the whole model may begin, and for
+// reports.
 #pragma once
 
 #include <time.h>
@@ -31,7 +32,7 @@ class SystemClock final : public Clock {
   }
 };
 
-// The CPU time of this process, all threads together; WallMillis as the system's.
+// A clock whose Seconds is the CPU time of this process, all threads together. WallMillis is the time of the system.
 class ProcessClock final : public Clock {
  public:
   int64_t WallMillis() const override { return SystemClock().WallMillis(); }
@@ -42,7 +43,7 @@ class ProcessClock final : public Clock {
   }
 };
 
-// A clock that stands still until Advance. Each call of Seconds adds `tick` seconds. Not thread safe.
+// A clock for tests that stands still until Advance. Each call of Seconds first adds `tick` seconds. Not thread safe.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(double tick = 0) : tick_(tick) {}

@@ -1,5 +1,6 @@
-// The random engines of a search. Each use has its own key, so no two draw the same numbers. Results depend
-// neither on the number of threads nor on where a run was interrupted.
+// Makes the random engines of a search. Each use of random numbers has an engine with a key of its own (seed, task,
+// round, index, step, purpose), so that no two uses draw the same numbers. Results depend neither on the number of
+// threads nor on where a run was interrupted.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +9,8 @@
 
 namespace kiln {
 
-// The purpose of an engine. A new use gets a new number. Numbers never change, because interrupted runs
-// continue with them.
+// What the numbers of a random engine are used for. A new use gets a new number. Numbers never change, because
+// interrupted runs continue with them.
 enum class Purpose : uint64_t {
   kPrior = 1,      // prior draws that initialize chains and scale energies
   kFresh = 2,      // chains that restart in a round
@@ -27,8 +28,8 @@ enum class Purpose : uint64_t {
   kChange = 141,   // changes of their best draws
 };
 
-// Returns the engine for one use. `index` distinguishes engines of one purpose: it numbers a chain, a draw or
-// a sketch.
+// Returns the random engine for one use of random numbers. `index` is the number of a chain, a draw or a sketch, so
+// that engines with the same purpose differ.
 inline Engine EngineOf(uint64_t seed, uint64_t task, uint64_t round, uint64_t index, uint64_t step,
                        Purpose purpose) {
   return Engine{seed, task, round, index, step, static_cast<uint64_t>(purpose)};

@@ -6,7 +6,8 @@
 
 namespace kiln {
 
-// The global limit lets TBB run as many threads as requested even if the machine has fewer cores.
+// The TBB arena of a pool with a fixed number of threads. The global limit lets TBB run this many threads even if the
+// machine has fewer cores.
 struct ThreadPool::Arena {
   explicit Arena(int threads)
       : limit(tbb::global_control::max_allowed_parallelism, static_cast<size_t>(threads)), arena(threads) {}

@@ -29,7 +29,7 @@ absl::Status Wrong(absl::string_view line, absl::string_view why) {
   return absl::InvalidArgumentError(absl::StrCat("in the line \"", line, "\": ", why));
 }
 
-// Parses a line of pairs such as "a=1 b=2,3".
+// Parses a text of pairs such as "a=1 b=2,3". Errors name `line`.
 absl::StatusOr<Pairs> ParsePairs(absl::string_view line, absl::string_view text) {
   Pairs pairs;
   for (const absl::string_view word : absl::StrSplit(text, ' ', absl::SkipEmpty())) {

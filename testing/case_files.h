@@ -40,7 +40,7 @@
 namespace kiln {
 
 struct ModuleCase {
-  std::string head;  // all before what is expected
+  std::string head;  // the text before "expected:"
   std::string space;
   Target target;
   ShownSketches shown;
@@ -48,11 +48,12 @@ struct ModuleCase {
   std::string expected;
 };
 
-// Parses a case. kInvalidArgument, with the line, if the text is none.
+// Parses the text of a case: its head, its program and what is expected. kInvalidArgument, with the line, if it is
+// malformed.
 absl::StatusOr<ModuleCase> ParseModuleCase(absl::string_view text);
 
-// Registers a test for each file that ends in .txt. Call it before the tests run, once for each folder.
-// Always returns true.
+// Registers a test for each file in the folder, and in the folders in it, that ends in .txt. Call it before the tests
+// run, once for each folder. Always returns true.
 bool RegisterModuleCases(const std::filesystem::path& folder);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// A convolution, for tests of modules:
+// Returns the program of a convolution, for tests of modules. With the default shape:
 //
 //   P[y, x, c] = within(y - 1 < 6, x - 1 < 6, X[y - 1, x - 1, c], 0)             block "pad", if pad > 0
 //   Y[h, w, f] sum= P[h + i, w + j, c] * W[i, j, c, f]                           block "conv"

@@ -1,4 +1,4 @@
-// Expected texts in files, called goldens.
+// Compares texts with expected ones in files, called goldens.
 //
 //   TEST(Print, OfASum) { ExpectGoldenFile("/my/project/goldens/sum.txt", Print(sum)); }
 //

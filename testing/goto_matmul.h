@@ -1,5 +1,6 @@
-// A matmul scheduled by hand in the order of Goto and van de Geijn ("Anatomy of High-Performance Matrix
-// Multiplication", 2008): accumulators stay in registers, and a block of B is packed below k0.
+// Returns a matmul for CPUs that is scheduled by hand in the order of Goto and van de Geijn ("Anatomy of
+// High-Performance Matrix Multiplication", 2008): accumulators stay in registers. If `pack`, a panel of B is copied
+// below k0.
 #pragma once
 
 #include "absl/strings/str_cat.h"

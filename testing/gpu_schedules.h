@@ -1,4 +1,4 @@
-// Schedules for GPUs that are written by hand: tiled products with pipelines, and a softmax that reduces over threads.
+// Hand-written schedules for GPUs: tiled products with pipelines, a softmax over threads, kernels with shared memory.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// Schedules a product of 8 * side by 6 * side elements, with 16 terms each. A block of side * side threads computes a
-// tile, a thread 4 by 2 elements of it. All threads copy slices of 4 along k to shared memory.
+// Schedules a product of 8 * side by 6 * side elements, with 16 terms each, for GPUs. A block of side * side threads
+// computes a tile, each thread 4 by 2 elements of it. All threads copy slices of 4 along k to shared memory.
 inline Schedule SimtMatmul(const Program& program, int64_t side = 4) {
   Schedule s = Scheduled(program);
   const Block product = s.GetBlock("matmul");
@@ -45,22 +45,22 @@ inline Schedule SimtMatmul(const Program& program, int64_t side = 4) {
   return s;
 }
 
-// The tiles of a product. Of its rows and columns: virtual threads, threads, and elements of a thread. Blocks take the rest.
+// The tile of a product that a GPU block computes: its threads, the elements of each thread, and the steps along k.
 struct SimtTile {
   struct Side {
     int64_t virtual_threads = 1, threads = 4, elements = 2;
     int64_t size() const { return virtual_threads * threads * elements; }
   };
   Side rows, columns;
-  int64_t step = 8;    // along k: the slices that a block has in shared memory
+  int64_t step = 8;    // elements along k that a GPU block has in shared memory at once
   int64_t vector = 1;  // elements that a thread copies at once
   PipelineOptions pipeline = {.depths = {2}};
   int64_t unrolled = 1;     // iterations along k within a step that are unrolled
-  bool transposes = false;  // the slices of the left operand
+  bool transposes = false;  // transposes the slices of the left operand
 };
 
-// Schedules the product in tiles: each step copies the part of the operands that it needs to shared memory, then multiplies
-// in registers. `copies`: the blocks that copy the operands already, if there are some.
+// Schedules a product in tiles: each step copies the parts of the operands that it needs to shared memory, then
+// multiplies in registers. `copies`: the blocks that copy the operands, if the program has them already.
 inline Schedule TiledProduct(Schedule s, Block product, const SimtTile& tile,
                              std::vector<Block> copies = {}) {
   const auto split = [&](Loop loop, const SimtTile::Side& side) {
@@ -83,9 +83,9 @@ inline Schedule TiledProduct(Schedule s, Block product, const SimtTile& tile,
   for (const int operand : {0, 1}) {
     const Block load = s.CacheRead(product, operand, "register");
     const bool is_virtual = tile.rows.virtual_threads > 1 || tile.columns.virtual_threads > 1;
-    s.ComputeAt(load, is_virtual ? j[1] : k[2]);  // virtual threads are apart: each loads what it needs
+    s.ComputeAt(load, is_virtual ? j[1] : k[2]);  // with virtual threads, each loads what it needs
     const auto of_load = s.GetLoops(load);
-    // The elements of a thread are adjacent along the columns, and along the rows of a transposed copy.
+    // Chooses the loop to vectorize: a thread's elements are adjacent along columns, or in a transposed copy.
     const SimtTile::Side& side = operand == 0 ? tile.rows : tile.columns;
     const bool vectors = side.elements > 1 && (operand == 1 || tile.transposes);
     const size_t along = of_load.size() - (operand == 0 ? 2 : 1),
@@ -116,8 +116,8 @@ inline Schedule TiledProduct(const Program& program, const SimtTile& tile) {
   return TiledProduct(std::move(s), product, tile);
 }
 
-// The blocks of a softmax that is one kernel, a row in each iteration of `row`: rows in registers, maximum and sum in shared
-// memory.
+// The blocks of a softmax, and the kernel that they become: each iteration of `row` computes a row. The row is in
+// registers, its maximum and sum in shared memory.
 struct SoftmaxRows {
   Loop row;
   Block load, max, exp, sum, div;
@@ -131,12 +131,12 @@ struct SoftmaxRows {
     s.SetScope(exp, "register");
     s.ComputeAt(load, row);
   }
-  // Returns true for the blocks that move a row from or to memory.
+  // Returns true for the two blocks that load a row from memory and store it to memory.
   bool Moves(Block block) const { return block.number == load.number || block.number == div.number; }
 };
 
-// Schedules a softmax as one kernel. A block of 8 threads computes a row. Each thread has an eighth of it, whose elements are
-// adjacent, and reduces them in registers first.
+// Schedules a softmax as one GPU kernel. A block of 8 threads computes a row. Each thread loads an eighth of the row,
+// adjacent elements in vectors of four, and reduces them in registers first.
 inline Schedule SoftmaxOfRows(const Program& program) {
   Schedule s = Scheduled(program);
   const SoftmaxRows rows(s);
@@ -152,7 +152,7 @@ inline Schedule SoftmaxOfRows(const Program& program) {
   return s;
 }
 
-// Returns the program T = A; C[i] = T[i] + T[i + shift], with T in shared memory, a part for each block.
+// Returns a kernel of T = A; C[i] = T[i] + T[i + shift]. Each GPU block computes its part of T in shared memory.
 inline Program Shifted(int64_t elements, int64_t shift, int64_t threads) {
   Builder b("shifted");
   const Id A = b.Input("A", DType::kF32, {elements + shift}),
@@ -173,8 +173,8 @@ inline Program Shifted(int64_t elements, int64_t shift, int64_t threads) {
   return s.program();
 }
 
-// Returns the program for k, pipelined: { S = A[:, k], copied by as many threads as elements; C += S from its end,
-// which other threads copied }
+// Returns a kernel of C[i] = sum over k of A[k, elements - 1 - i]. A pipeline over k copies row k of A to shared memory
+// with one thread for each element; then each thread adds an element that another thread copied.
 inline Program Copied(int64_t elements, const PipelineOptions& options) {
   Builder b("copied");
   const Id A = b.Input("A", DType::kF32, {12, elements}), S = b.Temporary("S", DType::kF32, {12, elements}),

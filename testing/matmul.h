@@ -21,13 +21,14 @@ inline Program Matmul(int64_t m, int64_t n, int64_t k, const char* prefix = "") 
   return b.Finish();
 }
 
-// Factors of the tiles: i0 j0 | k0 | i1 j1 | k1 | i2 j2, the last two unrolled and vectorized.
+// The factors by which TiledMatmul splits the loops: i into i0 i1 i2, j into j0 j1 j2, and k into k0 k1.
 struct TileFactors {
   std::array<int64_t, 3> i, j;
   std::array<int64_t, 2> k;
 };
 
-// Accumulates below j1 in registers; copies B below k0 if `pack`.
+// A schedule of Matmul with the loops i0 j0 k0 i1 j1 k1 i2 j2: i0 is parallel, i2 unrolled and j2 vectorized. Sums are
+// in registers below j1. If `pack`, B is copied to the stack below k0.
 struct TiledMatmul {
   TiledMatmul(Program program, const Target& target, const TileFactors& t, bool pack, const char* prefix = "")
       : chooser(dice), s(std::move(program), target, chooser) {

@@ -37,7 +37,8 @@ bool IsNamed(absl::string_view stored, absl::string_view name) {
   return stored == name || LastPart(stored) == name || current == name || LastPart(current) == name;
 }
 
-// Returns the name of the alternative, such as "registers", or its number if the module names no alternatives.
+// Returns the alternative that a structural choice picked: its name, such as "registers", or its number if the module
+// names no alternatives.
 std::string AlternativeOf(const StructuralChoice& choice) {
   return choice.alternative.empty() ? absl::StrCat(choice.picked) : choice.alternative;
 }
@@ -50,8 +51,8 @@ bool IsShown(const Sketch& sketch, const ShownSketches& shown) {
   });
 }
 
-// Returns the trace with the given decisions and the program that it gives, as text. "error: ..." if a site is missing
-// or a step does not apply.
+// Sets the given decisions in a sketch. Returns its trace and the scheduled program as text, or "error: ..." if a site
+// is missing or a step does not apply.
 std::string ScheduledText(Trace trace, const ShownSketches& shown, const Program& program,
                           const Target& target) {
   for (const auto& [site, decision] : shown.decisions) {

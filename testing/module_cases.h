@@ -16,8 +16,8 @@
 
 namespace kiln {
 
-// Selects the sketches that a text shows, and their decisions. Choices and sites are named by the last part
-// of their name or by all of it: "S1" or "multi-level-tiling/matmul/S1".
+// Selects the sketches to show by their structural choices, and gives decisions to their sites. Choices and sites are
+// named by the last part of their name or by all of it: "S1" or "multi-level-tiling/matmul/S1".
 struct ShownSketches {
   std::vector<std::pair<std::string, std::string>> choices = {};             // {"write-reuse", "registers"}
   std::vector<std::pair<std::string, std::vector<int64_t>>> decisions = {};  // {"S1", {1, 2, 2, 16}}

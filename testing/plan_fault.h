@@ -1,4 +1,4 @@
-// The exception that ends the run of a wrong plan (plan_interpreter.h).
+// The exception that ends the run of a wrong loop plan (plan_interpreter.h).
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ using plan::Node;
 
 constexpr int64_t kUnbound = INT64_MIN;
 
-// A leaf with its block.
+// A leaf of the plan, with its block of the program and what the plan says of the block.
 struct Instance {
   const plan::Leaf& leaf;
   const BlockNode& block;
@@ -49,7 +49,8 @@ class Runner {
   }
 
  private:
-  // --- Control. It depends on no data, so a thread can walk the whole code once for each phase
+  // --- Control flow. It depends on no data. So a thread can walk the whole code once for each phase (the code between
+  // two syncs) and run only the instances of that phase.
 
   void RunBlocks(const Node& node) {
     const PlanGrid grid(node);
@@ -79,7 +80,8 @@ class Runner {
   void Run(const Node& node) {
     std::visit([&](const auto& what) { RunOne(what, node); }, node.what);
   }
-  // Runs an arm. The plan claims that the conditions have this answer there.
+  // Runs the nodes of an arm. In it, each of `conditions` counts as known: the plan claims that it holds, or fails if
+  // `holds` is false.
   void RunArm(const Node& node, size_t arm, const std::vector<int>& conditions = {}, bool holds = true) {
     const std::vector<std::optional<bool>> before = known_;
     for (const int condition : conditions) known_[condition] = holds;
@@ -119,7 +121,8 @@ class Runner {
     value = before;
   }
 
-  // Returns the number of iterations. The loop ends where a trim fails for the least value of its rest.
+  // Returns the number of iterations that run: up to the first for which one of loop.trims fails, even with the least
+  // value that inner loops can add to it. Throws if the plan claims that the loop runs once and it does not.
   int64_t CountOf(const plan::Loop& loop) const {
     int64_t count = loop.count;
     for (const int condition : loop.trims) {
@@ -151,7 +154,8 @@ class Runner {
     RunArm(node, absl::c_all_of(first.loops, [&](Id loop) { return loops_[loop] == 0; }) ? 0 : 1);
   }
 
-  // Runs the loops of the intrinsic's description, unless a condition that the call asks fails for any instance.
+  // Runs a call of an intrinsic: the loops of its description. Does nothing if a condition that the call asks fails for
+  // any instance.
   void RunOne(const plan::Call& call, const Node&) {
     if (HoldForAll(call.asks)) RunProgram(call.outer);
   }
@@ -170,14 +174,15 @@ class Runner {
   }
   void RunOne(const plan::Flush& flush, const Node&) { memory_.Flush(flush.number); }
   void RunOne(const plan::Fence&, const Node&) { memory_.Fence(); }
-  // Each phase walks the code from its beginning, and waits in its own part alone.
+  // Passes a sync. Each phase walks the code from its beginning, so the thread waits for its asynchronous stores only
+  // if the sync ends the present phase.
   void RunOne(const plan::Sync& sync, const Node&) {
     if (sync.groups >= 0 && thread_.syncs == phase_) memory_.Wait(thread_, thread_.groups - sync.groups);
     block_->Meet(sync, thread_);
   }
   void RunOne(const plan::Commit&, const Node&) { ++thread_.groups; }
 
-  // --- Conditions
+  // --- Values of index sums, and whether conditions hold
 
   int64_t Value(const IndexSum& sum) const {
     return Evaluate(sum, [&](Source source) -> int64_t {
@@ -195,7 +200,8 @@ class Runner {
                           [&](const IndexSplit& split) { return IsBound(split.source); });
   }
 
-  // Returns the bound part of a condition's value, and the interval of its rest over the loops that are not bound.
+  // Splits the value of a condition into its bound part, the value of the terms over loops that are running, and the
+  // interval of its rest, the terms over other loops.
   std::pair<int64_t, Interval> PartsOf(int condition) const {
     const IndexSum& value = plan_.conditions[condition].value;
     IndexSum bound{value.offset, {}}, rest;
@@ -218,16 +224,16 @@ class Runner {
     return holds;
   }
 
-  // --- Instances
+  // --- Instances: evaluates them, and stores their values
 
-  // Runs the instances of all lanes: evaluates all before it stores the first. Other threads than those with number 0
-  // on the axes outside, and other phases, leave it out.
+  // Runs the instances of a leaf in all lanes: evaluates all before it stores the first. Does nothing in another phase
+  // than the leaf's, and on threads whose number is not 0 on an axis that no loop around the leaf has.
   void RunOne(const plan::Leaf& leaf, const Node&) {
     if (thread_.syncs != phase_ || place_ != PlanPlace()) return;
     const Instance at{leaf, p_.block(leaf.block), plan_.blocks.at(leaf.block)};
     if (at.block.monoid != kNone && !at.block.accumulates && !leaf.starts.has_value())
       Fail(Describe(p_, at.leaf.block), " is a reduction that starts nowhere");
-    // The values of each lane; none if the instance does not exist.
+    // The values that each lane computes; empty where the instance does not exist.
     std::vector<std::vector<Scalar>> lanes(lanes_);
     for (std::vector<Scalar>& values : lanes) {
       if (Exists(at)) values = Evaluated(at.block.values, at);
@@ -250,8 +256,8 @@ class Runner {
     });
   }
 
-  // Returns true if the instance stores its values and combines none before. Of the threads that a leaf across threads
-  // combines, the first to come does so.
+  // Returns true if a reduction starts with this instance, which then stores its values and combines nothing before. If
+  // a leaf combines the values of several threads, the first thread that comes starts.
   bool StartsHere(const Instance& at) {
     if (at.leaf.starts != true || !at.leaf.across) return at.leaf.starts == true;
     std::vector<int64_t> meeting = loops_;
@@ -260,7 +266,8 @@ class Runner {
     return met_.insert({&at.leaf, std::move(meeting)}).second;
   }
 
-  // Returns the thread that stores the instance: of those that a leaf across threads combines, the first on each axis.
+  // Returns the thread that stores the instance. If a leaf combines the values of several threads, it is the one with
+  // the number 0 on each axis of the reduction's loops.
   PlanThread StoringThread(const Instance& at) const {
     PlanThread by = thread_;
     for (const Id loop : at.plan.reduction_loops)
@@ -269,8 +276,9 @@ class Runner {
     return by;
   }
 
-  // Stores an instance's values, or for a reduction their combination with the elements. `stored` holds the elements
-  // that lanes have stored. Lanes that no reduction variable depends on repeat an instance where they share elements.
+  // Stores an instance's values, or for a reduction their combination with the elements. `stored` has the addresses
+  // that earlier lanes stored. If the vectorized loop is none of the reduction's, lanes with one address repeat one
+  // instance: only the first combines.
   void Store(const Instance& at, std::vector<Scalar> values, std::set<int64_t>& stored) {
     std::vector<std::pair<Id, int64_t>> dests;
     for (const Access& dest : p_.Accesses(at.block.dests))
@@ -340,22 +348,22 @@ class Runner {
   RandomDice dice_;
   const bool shuffles_;
 
-  // The thread that runs, and where it is.
+  // The state of the thread that is running.
   const PlanGrid* grid_ = nullptr;
   PlanBlock* block_ = nullptr;
   PlanSyncs phase_ = {};
   PlanThread thread_;
-  PlanPlace place_ = {};                                 // the numbers on the axes whose loops are not around
-  std::vector<int64_t> loops_;                           // their values, by node
+  PlanPlace place_ = {};                                 // the numbers on the axes that no loop around has
+  std::vector<int64_t> loops_;                           // values of the loops that are running, by node
   std::vector<std::optional<bool>> known_;               // by condition: the answer that the plan claims here
-  int64_t iterations_ = 0;                               // of parallel loops so far
+  int64_t iterations_ = 0;                               // number of parallel iterations that have begun
   int64_t no_lane_ = 0, *lane_ = &no_lane_, lanes_ = 1;  // the value of the vectorized loop, and its lanes
   Id lane_loop_ = kNone;
-  // The values of the instance that runs.
-  std::unordered_map<Id, int64_t> computed_;  // marks of gathers
+  // What the instance that is running has computed so far.
+  std::unordered_map<Id, int64_t> computed_;  // values of marks, which gathers compute
   std::unordered_map<Id, Scalar> exprs_;
-  std::vector<Scalar> args_;  // of the monoid
-  // The leaves across threads that have started, with the values of the loops that their threads share.
+  std::vector<Scalar> args_;  // the arguments of the monoid
+  // The reductions across threads that have started: the leaf, and the values of the loops that its threads share.
   std::set<std::pair<const plan::Leaf*, std::vector<int64_t>>> met_;
 };
 

@@ -25,7 +25,8 @@ struct RunPlanOptions {
   uint64_t shuffle = 0;
 };
 
-// Returns the outputs; kInternal, with the block and the fault, if the plan is wrong or an input has another size.
+// Runs the program by its plan and returns its outputs. kInternal, with the block and the fault, if the plan is wrong
+// or an input has another size.
 absl::StatusOr<std::vector<std::string>> RunPlan(const Program& program, const plan::LoopPlan& plan,
                                                  absl::Span<const std::string> inputs,
                                                  const RunPlanOptions& options = {});

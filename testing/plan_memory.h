@@ -1,6 +1,6 @@
-// The memory of a plan that runs (plan_interpreter.h): elements at the addresses that the plan gives, with the buffer
-// that stored each of them last. Each owner of a buffer has its own elements. The owner is the thread, warp or block that
-// the buffer's scope names, or an iteration of a parallel loop. Any wrong access throws a PlanFault.
+// The memory of a loop plan that runs (plan_interpreter.h): elements at the addresses that the plan gives, with the
+// buffer that stored each of them last. Each owner of a buffer has its own elements. The owner is the thread, warp or
+// block that the buffer's scope names, or an iteration of a parallel loop. Any wrong access throws a PlanFault.
 #pragma once
 
 #include <map>
@@ -16,25 +16,26 @@ namespace kiln {
 
 class PlanMemory {
  public:
-  // Keeps references to both.
+  // Keeps references to the program and the plan.
   PlanMemory(const Program& program, const IndexPlan& plan) : p_(program), plan_(plan) {
     memories_.resize(program.buffers.size());
   }
 
   void SetInputs(absl::Span<const std::string> inputs);
   std::vector<std::string> Outputs();
-  // Forgets the uses of elements and the memory of threads, warps and blocks.
+  // Call this when a kernel begins: it forgets the uses of elements, and the memory of threads, warps and blocks.
   void BeginKernel();
 
   Scalar Load(const PlanThread& by, Id buffer, int64_t at, PlanUse use = PlanUse::kRead);
-  // Delays a transposed store until the flush with its number, and an asynchronous one until the thread waits for its
-  // group. Until then nothing may use the element.
+  // Stores an element. A transposed store takes effect at the flush with its number, and an asynchronous one when the
+  // thread waits for its group. A use of the element before that throws.
   void Store(const PlanThread& by, Id buffer, int64_t at, Scalar value, PlanUse use, plan::Store store);
   void Flush(int number);
-  // Makes the asynchronous stores of a thread's first groups.
+  // Makes the asynchronous stores of the thread's first `groups` groups take effect.
   void Wait(const PlanThread& by, int64_t groups);
   void Fence() { streams_ = false; }
-  // Throws if a store waits for a flush or a fence.
+  // Call this when an entry function ends. Throws if a delayed store has not taken effect, or if no fence follows a
+  // non-temporal store.
   void End(absl::string_view entry) const;
 
  private:
@@ -52,18 +53,19 @@ class PlanMemory {
     Scalar value;
   };
 
-  // Makes the delayed stores that are wanted.
+  // Makes the delayed stores for which wanted(store) is true take effect, and forgets them.
   template <typename Wanted>
   void Make(const Wanted& wanted);
   std::vector<Element>& ElementsOf(Id buffer, const PlanThread& by);
   Element& At(Id buffer, int64_t at, const PlanThread& by);
-  // Checks and records a use, and returns the element.
+  // Records a use of an element by a thread and returns the element. Throws if the element is out of bounds or has a
+  // delayed store, or if the use races with another thread's.
   Element& Use(Id buffer, int64_t at, const PlanThread& by, PlanUse use);
   std::string Name(Id buffer, int64_t at) const;
 
   const Program& p_;
   const IndexPlan& plan_;
-  // The elements, by the buffer that has the memory and then by owner.
+  // The elements, by the buffer that has the memory (IndexPlan::MemoryOf), and then by the number of the owner.
   std::vector<std::map<int64_t, std::vector<Element>>> memories_;
   std::vector<Delayed> delayed_;
   bool streams_ = false;  // non-temporal stores wait for a fence

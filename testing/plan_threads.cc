@@ -13,8 +13,8 @@ constexpr int64_t kMaxThreads = int64_t{1} << 20;                              /
 constexpr int64_t kThreadsOf[] = {1, 32, 128, kMaxThreads};                    // by Owner
 constexpr Owner kOwners[] = {Owner::kBlock, Owner::kWarpgroup, Owner::kWarp};  // by position in PlanSyncs
 
-// Returns true if a sync is between the two moments: one of the smallest warp, warpgroup or block that has both
-// threads.
+// Returns true if `past` is before `now`: both are of one thread, or a sync is between them, of the smallest warp,
+// warpgroup or block that has both threads.
 bool IsBefore(const PlanThread& past, const PlanThread& now) {
   if (past.NumberOf(Owner::kThread) == now.NumberOf(Owner::kThread)) return true;
   for (size_t i = std::size(kOwners); i-- > 0;)
@@ -96,7 +96,8 @@ bool PlanUses::Add(const PlanThread& by, PlanUse use) {
     return !reads && !(combines && past.by.block == by.block) && !IsBefore(past.by, by);
   };
   if (absl::c_any_of(past_, clashes)) return false;
-  // A later use that clashes with one of the removed uses clashes with this one too.
+  // Removes uses that need not be kept: a use of the same kind by the same thread and, if the new use is a write, all
+  // that are before it. A later use that clashes with one of the removed uses clashes with the new one too.
   std::erase_if(past_, [&](const Past& past) {
     const bool is_again = past.use == use && past.by.NumberOf(Owner::kThread) == by.NumberOf(Owner::kThread);
     return is_again || (use == PlanUse::kWrite && IsBefore(past.by, by));

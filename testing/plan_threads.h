@@ -1,4 +1,5 @@
-// The threads of a GPU that run a plan (plan_interpreter.h). They find races and syncs that only some threads reach.
+// Simulates the threads of a GPU that runs a loop plan (plan_interpreter.h). Finds races, and syncs that only some
+// threads reach.
 //
 //   PlanBlock block(64);
 //   for (const PlanSyncs& phase : block.phases())           // the code between two syncs
@@ -18,28 +19,30 @@
 
 namespace kiln {
 
-// The number of syncs that a thread has passed: of its block, of its warpgroup or block, of its warp or any of the two.
-// Later phases of a thread compare greater.
+// The numbers of syncs that a thread has passed: first those of blocks, then those of blocks or warpgroups, then those
+// of blocks, warpgroups or warps. Later phases of a thread compare greater.
 using PlanSyncs = std::array<int64_t, 3>;
 
-// A thread of a kernel, or the only thread of other code.
+// A simulated thread of a kernel, or the only thread of other code: its numbers, and the syncs that it has passed.
 struct PlanThread {
-  int64_t block = 0, number = 0;  // in the grid; in the block
+  int64_t block = 0, number = 0;  // number of the block in the grid, and of the thread in the block
   int64_t iteration = 0;          // a number for each iteration of a parallel loop; 0: outside of such loops
   bool in_kernel = false;
   PlanSyncs syncs = {};
-  int64_t groups = 0;  // of asynchronous stores that it has committed
+  int64_t groups = 0;  // groups of asynchronous stores that the thread has committed
 
-  // Returns the number of the warp, warpgroup or block that the thread belongs to. It is unique in the grid.
+  // Returns the number of the thread, or of the warp, warpgroup or block to which the thread belongs. It is unique in
+  // the grid.
   int64_t NumberOf(Owner owner) const;
 };
 
-// A number for each axis, in the order thread-x, thread-y, thread-z, block-x, block-y, block-z.
+// The number of a thread on each axis, in the order thread-x, thread-y, thread-z, block-x, block-y, block-z.
 using PlanPlace = std::array<int64_t, 6>;
-// Returns the position of an axis in that order.
+// Returns the index of an axis in a PlanPlace.
 size_t PlanAxis(LoopKind axis);
 
-// The size of the grid that a child of an entry runs on.
+// The size of the grid of threads and blocks that runs a top-level node of a plan. A node that is no kernel has one
+// thread.
 class PlanGrid {
  public:
   explicit PlanGrid(const plan::Node& node);
@@ -47,7 +50,7 @@ class PlanGrid {
   int64_t threads() const { return sizes_[0] * sizes_[1] * sizes_[2]; }  // of a block
   int64_t blocks() const { return sizes_[3] * sizes_[4] * sizes_[5]; }
   PlanPlace PlaceOf(const PlanThread& thread) const;  // the thread's number on each axis
-  int64_t Distance(LoopKind axis) const;  // of the numbers of threads that are neighbors on the axis
+  int64_t Distance(LoopKind axis) const;  // between the numbers of threads that are neighbors on the axis
 
  private:
   void Read(const plan::Node& node);
@@ -56,17 +59,19 @@ class PlanGrid {
   PlanPlace sizes_ = {1, 1, 1, 1, 1, 1};
 };
 
-// The phases of a block's threads.
+// The phases of the threads of a GPU block: the code between two syncs. Checks that all threads that a sync is for
+// reach it.
 class PlanBlock {
  public:
   explicit PlanBlock(int64_t threads);
-  // The phases in order. Meet adds to them, so all are known when each thread has walked the code once. If there are
-  // several threads, the first phase has no code: errors of syncs are found before the code runs.
+  // Returns the phases in order. Meet adds phases, so all are known when each thread has walked the code once. If there
+  // are several threads, no code runs in the first phase: errors of syncs are found before the code runs.
   const std::set<PlanSyncs>& phases() const { return phases_; }
-  // Notes that the thread reaches a sync: updates its number of syncs, and adds the phase after the sync. Throws if the
-  // sync is of more than a block.
+  // Notes that the thread reaches a sync: updates its numbers of syncs, and adds the phase after the sync. Throws if
+  // the sync is of the whole grid.
   void Meet(const plan::Sync& sync, PlanThread& thread);
-  // Call this after each thread has walked the code. Throws if a sync was reached by some threads of its owner only.
+  // Call this after all threads have walked the code for a phase. Throws if some threads of a warp, warpgroup or block
+  // have reached a sync and others have not.
   void EndPhase();
 
  private:
@@ -76,24 +81,24 @@ class PlanBlock {
   struct Meeting {
     const plan::Sync* sync;
     int64_t owner;
-    PlanSyncs syncs;  // of the threads after it
+    PlanSyncs syncs;  // the syncs of the threads after this one
     int64_t threads = 0;
   };
   std::vector<Meeting> meetings_;
 };
 
-// How a thread uses an element.
+// How a thread uses an element of memory.
 enum class PlanUse {
   kRead,
   kWrite,
   kCombine,  // a reduction adds to it. The threads of a block may do so in any order
 };
 
-// The uses of an element in a kernel.
+// The uses of one element of memory by the threads of a kernel. Finds races between them.
 class PlanUses {
  public:
-  // Adds a use. Returns false if it races with one of another thread: no sync is between them, and they do not both
-  // read or both combine.
+  // Adds a use. Returns false if it races with a use by another thread: no sync is between the two, and they are not
+  // both reads, nor both combinations in one block.
   [[nodiscard]] bool Add(const PlanThread& by, PlanUse use);
 
  private:

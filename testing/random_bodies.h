@@ -1,7 +1,6 @@
-// Random expressions of one type for elementwise blocks of random programs: small graphs of sums, products,
-// extremes and selects, and for integers also bit operations, casts, shifts and divisions, signed and
-// unsigned. Values are reused, so that operands are shared. Floats stay small whole numbers, including zeros
-// of either sign.
+// Makes random expressions of one type for elementwise blocks of random programs: small graphs of sums, products,
+// extremes and selects, and for integers also bit operations, casts, shifts and divisions, signed and unsigned. Values
+// are reused, so that operands are shared. Floats stay small whole numbers, including zeros of either sign.
 #pragma once
 
 #include <vector>
@@ -12,9 +11,9 @@
 
 namespace kiln {
 
-// Builds an expression of `values` (at least one, all of `type`). `input` loads from an input that nothing
-// else reads. It is used as a divisor or a shift amount, whose data are then drawn such that the program is
-// defined.
+// Returns a random expression of some of `values` (at least one, all of `type`). `input` returns a load from an input
+// that nothing else reads. It is used as a divisor or a shift amount, whose data are then drawn such that the program
+// is defined.
 Id RandomBody(Builder& b, Dice& dice, DType type, std::vector<Id> values, absl::FunctionRef<Id()> input);
 
 }  // namespace kiln

@@ -47,7 +47,7 @@ class Maker {
   struct Value {
     Id buffer;
     int64_t width;
-    int64_t most;  // no element is larger, without its sign
+    int64_t most;  // the absolute value of each element is at most this
     bool is_input, is_read = false;
   };
 
@@ -80,7 +80,7 @@ class Maker {
 
   void AddProduct() { AddDense(Width()); }
 
-  // Adds a constant that the caller passes, or one with bytes.
+  // Adds a constant, with random numbers as bytes or without bytes (the caller passes it). Returns its buffer.
   Id AddConstant(const std::vector<Extent>& shape) {
     std::string bytes;
     int64_t elements = 1;
@@ -89,7 +89,8 @@ class Maker {
     return b_.Constant(Name("w"), kF32, shape, std::move(bytes));
   }
 
-  // Returns the value or, if `factor` times its elements would not be exact in sums, a new one with elements cut off.
+  // Returns the value. If sums of `factor` times its elements would not be exact, returns a new one, whose block clamps
+  // the elements to -kMostGiven .. kMostGiven.
   Value Small(const Value& from, int64_t factor) {
     if (from.most * factor <= kExact) return from;
     const Id out = Temporary(from.width);
@@ -102,7 +103,7 @@ class Maker {
     return values_.back();
   }
 
-  // Adds a product with a new constant, or with one that has the right shape; often with a rectifier.
+  // Adds a product of a value and weights (new or used before), then up to 3 affine blocks, and often max(x, 0).
   void AddDense(int64_t width) {
     const int affine = Below(4);
     const Value any = Any();
@@ -132,7 +133,7 @@ class Maker {
     AddRectified(last, columns, most);
   }
 
-  // Adds a value, often with a rectifier.
+  // Makes the buffer a value of the model: as it is, or more often after a block max(x, 0).
   void AddRectified(Id value, int64_t columns, int64_t most) {
     if (dice_.Flip(0.3)) return AddValue(value, most);
     const Id out = Temporary(columns);
@@ -171,7 +172,7 @@ class Maker {
     return out;
   }
 
-  // Adds a value, rectified, then scaled and shifted by constants for each column. Returns its buffer.
+  // Adds the block max(from, 0) * scale[column] + shift[column] with two constants. Returns its buffer.
   Id AddScaled(const Value& from) {
     const Id out = Temporary(from.width);
     const Id scale = b_.Constant(Name("c"), kF32, {from.width}),
@@ -182,7 +183,7 @@ class Maker {
     return out;
   }
 
-  // Adds a sum, difference or product with a constant for each column. Returns its buffer.
+  // Adds `of` plus, minus or times a constant for each column, or the constant minus `of`. Returns the result.
   Id AddAffine(Id of, int64_t columns) {
     const Id by = b_.Load(b_.Constant(Name("c"), kF32, {columns}), {j_}), value = b_.Load(of, {i_, j_});
     const Op op = std::vector<Op>{Op::kAdd, Op::kSub, Op::kMul}[Below(3)];
@@ -192,7 +193,7 @@ class Maker {
     return out;
   }
 
-  // Adds weights that are computed from a constant alone, in one step or two. Returns their buffer.
+  // Adds weights that are computed from a constant alone: transposed, and then often doubled. Returns their buffer.
   Id AddTransposed(int64_t rows, int64_t columns) {
     const Id given = AddConstant({columns, rows});
     Id out = b_.Temporary(Name("wt"), kF32, {rows, columns});
@@ -204,7 +205,7 @@ class Maker {
     return twice;
   }
 
-  // Adds the sum of a value and another of its width, or itself: a residual.
+  // Adds the sum of a value and another one of the same width, or the value itself, as in a residual connection.
   void AddSum() {
     const Value a = Small(Any(), 2);
     Id other = a.buffer;
@@ -221,7 +222,7 @@ class Maker {
     AddValue(out, most);
   }
 
-  // Adds two values side by side, each written by a block of its own, or both by one.
+  // Adds a concatenation of two values along columns, written by two blocks or by one.
   void AddConcatenation() {
     const Value a = Any(), c = Any();
     const Id out = Temporary(a.width + c.width);
@@ -238,7 +239,7 @@ class Maker {
                b_.Load(c.buffer, {i_, j_}));
   }
 
-  // Adds some columns of a value, one after another or each second one, as they are or doubled.
+  // Adds a slice of a value: some columns, one after another or every second one, as they are or doubled.
   void AddSlice() {
     const Value from = Small(Any(), 2);
     const int64_t step = from.width > 2 && dice_.Flip(0.3) ? 2 : 1,
@@ -251,7 +252,8 @@ class Maker {
     AddValue(out, 2 * from.most);
   }
 
-  // Adds values one after the other in memory, and what reads them. Sometimes a second stack begins with the first.
+  // Adds a stack: two or three values of one width in one buffer, and its readers. Sometimes adds a second stack of the
+  // same values and one more.
   void AddStack() {
     AddDense(dice_.Flip(0.3) ? 3 : 8);
     values_.back().is_read = true;
@@ -264,7 +266,7 @@ class Maker {
     AddStackOf(parts);
   }
 
-  // Returns a new product of this value's width, or any value of this width.
+  // Returns a value of the same width as `first`, often a new product.
   Value PartOfStack(const Value& first) {
     if (dice_.Flip(0.6)) AddDense(first.width);
     std::vector<Value*> fitting;
@@ -281,7 +283,7 @@ class Maker {
     int rank = 3;
     int64_t columns = 0;
 
-    // Returns the index of element `j` in row `i` of value `n`; in row `i` of the stack, if n is 0 and the rank is below 3.
+    // Returns the index of element `j` in row `i` of value `n`. If n is 0 and rank < 3, `i` is a row of the stack.
     std::vector<IndexSum> At(int64_t n, const IndexSum& i, const IndexSum& j) const {
       if (rank == 3) return {IndexSum::Constant(n), i, j};
       const IndexSum row = i + IndexSum::Constant(n * kRows);
@@ -313,7 +315,7 @@ class Maker {
     AddValue(out, most);
   }
 
-  // Adds a store of one value, as it is or rectified; sometimes with one iter for all of its elements.
+  // Adds a block that puts a value at position `n` of a stack, as it is or as max(x, 0); sometimes with one iter.
   void Put(const Stack& stack, int64_t n, const Value& part) {
     const auto rectified = [&](Id element) {
       return dice_.Flip(0.2) ? b_.Make(Op::kMax, kF32, element, b_.Float(kF32, 0)) : element;
@@ -330,7 +332,7 @@ class Maker {
                rectified(b_.Load(part.buffer, {i_, j_})));
   }
 
-  // Adds one store of all values, as of a file's concatenation along the first dimension.
+  // Adds one block that stores all values of a stack, as for a concatenation along the first dimension in a file.
   void PutAtOnce(const Stack& stack, const std::vector<Value>& parts) {
     Id value = b_.Float(kF32, 0);
     for (int64_t n = std::ssize(parts); n-- > 0;) {
@@ -341,7 +343,7 @@ class Maker {
                {stack.buffer, {i_, j_}}, value);
   }
 
-  // Adds slices of a stack, which may overlap.
+  // Adds one to three values that are kRows rows of a stack each and may overlap.
   void AddRowsOf(const Stack& stack, int64_t count, int64_t most) {
     const int slices = 1 + Below(3);
     for (int n = 0; n < slices; ++n) {
@@ -354,8 +356,8 @@ class Maker {
     }
   }
 
-  // Adds a product of each row with the same weights, as in the steps of a recurrent network, forwards or backwards: each
-  // step takes the greatest of its row and of what the step before left.
+  // Adds products of each row with the same weights, as the steps of a recurrent network, forwards or backwards. Row n
+  // of the result is the elementwise maximum of the products up to step n, and at least 0.
   void AddRows() {
     const Value any = Any();
     const int64_t factor = kMostWeight * any.width, columns = dice_.Flip(0.5) ? 16 : Width();
@@ -377,7 +379,7 @@ class Maker {
     AddValue(out, from.most * factor);
   }
 
-  // Adds a value: each row of another minus its greatest element.
+  // Adds a value: another value minus the greatest element of each of its rows.
   void AddNorm() {
     const Value from = Small(Any(), 2);
     const Id most = b_.Temporary(Name("m"), kF32, {kRows}), out = Temporary(from.width);
@@ -392,7 +394,7 @@ class Maker {
     return b_.Make(Op::kSelect, kF32, b_.Make(compare, DType::kI1, left, right), then, otherwise);
   }
 
-  // Clips a value to 0 and 3, as exporters write it: with comparisons in either order, which are true for NaN or not.
+  // Clips a value to 0 .. 3, as exporters write it: by selects with comparisons in any order, true for NaN or not.
   void AddClip() {
     const Value from = Any();
     const Id value = b_.Load(from.buffer, {i_, j_}), zero = b_.Float(kF32, 0), three = b_.Float(kF32, 3);
@@ -407,7 +409,7 @@ class Maker {
     AddValue(out, 3);
   }
 
-  // Adds a value plus 0 where its column is not negative, so everywhere. The mask has blocks of its own.
+  // Adds value + mask. Blocks compute the mask: 0 where the number of the column is not negative, so everywhere.
   void AddMasked() {
     const Value from = Any();
     const Id column = b_.Temporary(Name("column"), DType::kI64, {from.width}), mask = Temporary(from.width),
@@ -422,8 +424,8 @@ class Maker {
     AddValue(out, from.most);
   }
 
-  // Adds to each element its row's squared distances from the mean, summed in f64, times the width: all exact, since a row
-  // has 1, 2, 4 or 8 elements. For other widths: AddNorm.
+  // For a width n of 1, 2, 4 or 8, adds value + n * (sum of the squared distances of the row's elements from their
+  // mean), with the sum in f64; all is exact. For other widths, calls AddNorm.
   void AddVariance() {
     const Value from = Small(Any(), kExact / (2 * kMostGiven));
     const int64_t n = from.width;
@@ -453,7 +455,7 @@ class Maker {
     AddValue(out, 5 * kMostGiven * kMostGiven * n * n);
   }
 
-  // Adds an assertion that the first column is below 3 everywhere.
+  // Adds blocks that compute the model's status: 1 if an element of the value's column 0 is not below 3, otherwise 0.
   void AddAssertion(const Value& value) {
     const Id bad = b_.Temporary("bad", DType::kI32, {}), status = b_.Temporary("status_out", DType::kI32, {});
     const Id fails = b_.Make(Op::kSelect, DType::kI32,

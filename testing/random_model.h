@@ -1,6 +1,7 @@
-// Random small models: several tasks, convolutions, residual sums, scales and shifts, concatenations of each form, slices,
-// products of rows with the same weights, clips, masks of zeros, variances in f64, constants of the caller and with bytes,
-// that tasks share or that are computed from others, several results, and sometimes an assertion.
+// Makes random small models: several tasks, convolutions, residual sums, scales and shifts, concatenations of each
+// form, slices, products of rows with the same weights, clips, masks of zeros, variances in f64, constants of the
+// caller and with bytes, which tasks share or which are computed from others, several results, and sometimes an
+// assertion.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace kiln {
 // any order.
 Program RandomModel(uint64_t seed);
 
-// Returns the bytes of each input and constant of the caller, in order.
+// Draws small whole numbers for a random model. Returns the bytes of each input and each constant of the caller, in
+// order.
 std::vector<std::string> RandomModelInputs(const Program& model, uint64_t seed);
 
 }  // namespace kiln

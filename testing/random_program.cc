@@ -61,7 +61,7 @@ class Maker {
     return {dims.begin(), dims.end()};
   }
   Id Pick() {
-    // Usually chooses the newest tensor, so that chains grow.
+    // Chooses the newest tensor in most cases, so that chains grow.
     Tensor& t =
         dice_.Flip(0.6) ? tensors_.back() : tensors_[dice_.Below(static_cast<int64_t>(tensors_.size()))];
     t.read = true;
@@ -89,7 +89,7 @@ class Maker {
     for (size_t d = 0; d < rank; ++d) index.push_back(Builder::Iter(static_cast<int>(d)));
     return index;
   }
-  // Returns the initial value of a reduction; kNone, in half of the cases, for the identity.
+  // Returns the initial value of a reduction: a number or a load; kNone, in half of the cases, for the identity.
   Id Start(const std::vector<Extent>& shape, Id dest) {
     const int64_t start = dice_.Below(10);
     if (start < 5) return kNone;
@@ -107,7 +107,7 @@ class Maker {
     const int64_t ones = type_ == DType::kU8 ? 255 : -1;
     return b_.CustomMonoid(op, type_, op == Op::kMinU || op == Op::kAnd ? ones : 0, op != Op::kXor);
   }
-  // Adds the block dest[iters] = value, or a reduction of it, to a new tensor.
+  // Adds a block that stores `value` to a new tensor of this shape. If some iters are reductions, it reduces the value.
   void Finish(const std::vector<Extent>& shape, const Iters& iters, Id value) {
     const bool reduces =
         std::any_of(iters.begin(), iters.end(), [](const auto& i) { return i.kind == IterKind::kReduction; });
@@ -172,7 +172,7 @@ class Maker {
     }
   }
 
-  // Adds a chain of elementwise blocks; each reads the result of the one before.
+  // Adds a chain of one to three elementwise blocks; each reads the result of the one before.
   void Chain(Id from, const std::vector<Extent>& shape) {
     for (int64_t blocks = 1 + dice_.Below(3); blocks > 0; --blocks) {
       Elementwise(from, shape);
@@ -181,7 +181,7 @@ class Maker {
     }
   }
 
-  // Loads an element, and sometimes applies a random expression to it.
+  // Returns a load of an element, sometimes as an operand of a random expression.
   Id Loaded(Id from, const std::vector<IndexSum>& index) {
     const Id value = b_.Load(from, index);
     if (!kinds_.types || dice_.Flip(0.6)) return value;
@@ -249,7 +249,7 @@ class Maker {
     Finish(out, iters, value);
   }
 
-  // Copies to a larger tensor with constant padding around.
+  // Adds a copy to a tensor that is larger along one dimension: 0 or 1 stands before and behind the elements.
   void Pad(Id from, std::vector<Extent> shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     const int64_t size = shape[d].Known(), low = dice_.Below(3), high = dice_.Below(3);
@@ -275,8 +275,8 @@ class Maker {
     Finish(out, IterSpecs(out), b_.Load(from, index));
   }
 
-  // Reads at an offset, after or before, usually beside the element itself. After loops are merged, an
-  // element before is one that another iteration writes.
+  // Adds a block that reads for each element another one, one or two places before or behind it along one dimension,
+  // and usually the element itself. After loops are merged, another iteration writes the one before.
   void Shifted(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     if (shape[d].Known() == 1) return Elementwise(from, shape);
@@ -315,7 +315,7 @@ class Maker {
     Finish(a.out, a.iters, Loaded(from, a.index));
   }
 
-  // Gathers from a table: one index is the value of `from`; the others are iters or the same value.
+  // Adds a gather from a table: one index is the value of `from`; the others are iters or the same value.
   void Gather(Id from, const std::vector<Extent>& shape) {
     const Id table = Pick();
     const size_t rank = ShapeOf(table).size();
@@ -331,7 +331,8 @@ class Maker {
     Finish(shape, IterSpecs(shape), b_.Gather(table, at));
   }
 
-  // Adds a reduction to the position of the largest or smallest value; returns its buffer. `at`: an element's position.
+  // Adds a reduction to the position of each largest or smallest value. Returns its buffer. `at`: the position of an
+  // element.
   Id PositionOfExtreme(Id from, const Along& along, const IndexSum& at) {
     const DType position = kinds_.types && dice_.Flip(0.3) ? DType::kI32 : DType::kI64;
     const Id value = Loaded(from, along.index), values = NewTensor(along.out),
@@ -344,7 +345,8 @@ class Maker {
     return where;
   }
 
-  // Adds an arg-max over the last dimensions, at least two, whose position counts elements.
+  // Adds an arg-max or arg-min over the last dimensions, at least two, whose position is the element's number among
+  // them.
   void FlatArgMax(Id from, const std::vector<Extent>& shape) {
     const size_t kept = dice_.Below(static_cast<int64_t>(shape.size()) - 1);
     const std::vector<Extent> out(shape.begin(), shape.begin() + static_cast<int64_t>(kept));
@@ -357,7 +359,7 @@ class Maker {
     b_.MakeOutput(PositionOfExtreme(from, along, at));
   }
 
-  // Adds an arg-max over one dimension. The position becomes an output, or the index of a gather.
+  // Adds an arg-max or arg-min over one dimension or more. The position becomes an output, an index or a value.
   void ArgMax(Id from, const std::vector<Extent>& shape) {
     if (shape.size() > 1 && dice_.Flip(0.3)) return FlatArgMax(from, shape);
     const Along along = AlongOne(shape);
@@ -370,7 +372,7 @@ class Maker {
     Finish(out, IterSpecs(out), dice_.Flip(0.5) ? b_.Gather(from, at) : b_.Cast(type_, b_.Load(where, dest)));
   }
 
-  // Writes every other element of a buffer, and then reads these elements.
+  // Adds a block that writes every second element of a buffer, and one that reads these elements.
   void Spread(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     std::vector<Extent> wide = shape;
@@ -383,7 +385,7 @@ class Maker {
     Finish(shape, IterSpecs(shape), b_.Add(b_.Load(apart, index), Number(1)));
   }
 
-  // Adds a transposed convolution: elements with zeros between them, under a window.
+  // Adds a transposed convolution: a block puts zeros between the elements, then a window of weights moves over them.
   void Transposed(Id from, const std::vector<Extent>& shape) {
     const size_t d = dice_.Below(static_cast<int64_t>(shape.size()));
     const int64_t size = shape[d].Known(), at = dice_.Below(2), window = 1 + dice_.Below(4);
@@ -430,7 +432,7 @@ class Maker {
     b_.Compute("again", IterSpecs(shape), {first, index}, b_.Load(dice_.Flip(0.5) ? between : from, index));
   }
 
-  // Puts one of the first nests into a loop that runs it twice.
+  // Puts one of the first four nests into a loop that runs it twice.
   void Repeat(Program& p) {
     Id nest = p.nodes[kRoot].first;
     for (int64_t i = dice_.Below(4); i > 0 && p.nodes[nest].next != kNone; --i) nest = p.nodes[nest].next;

@@ -1,8 +1,9 @@
-// Draws small programs for tests that search for wrong schedules. A program has one to four blocks:
-// elementwise operations, contractions, stencils and padded copies; strided, reversed and transposed
-// accesses, gathers and broadcasts; buffers with gaps or two writers; reductions with one or two results that
-// start from numbers or loaded values; loops that repeat a nest; odd extents; several consumers and outputs.
-// It has some hundred instances, unless it is `large`. Element types and values keep every sum exact in any order.
+// Draws small programs for tests that search for wrong schedules. A program has one to four of these, each of one block
+// or a few: elementwise operations, contractions, stencils and padded copies; strided, reversed and transposed
+// accesses, gathers and broadcasts; buffers with gaps or two writers; reductions with one or two results that start
+// from numbers or loaded values. A loop may repeat a nest, extents may be odd, buffers may have several consumers, and
+// programs several outputs. A program has some hundred instances, unless it is `large`. Element types and values keep
+// every sum exact in any order.
 #pragma once
 
 #include <string>
@@ -15,9 +16,8 @@ namespace kiln {
 
 struct ProgramKinds {
   bool once = false;  // one block writes each element (lang/reference/element_evaluator.h)
-  // True: also draws integers of other widths, reductions by xor, bit operations, unsigned max and min,
-  // chains of elementwise blocks, and all kinds of bodies (testing/random_bodies.h), including divisions and
-  // -0.0.
+  // If true, also draws integers of other widths, reductions by xor, bit operations, unsigned max and min, chains of
+  // elementwise blocks, and all kinds of bodies (testing/random_bodies.h), including divisions and -0.0.
   bool types = false;
   bool large = false;  // a tensor has up to 260,000 elements, and a block 4,000,000 instances
 };

@@ -19,7 +19,8 @@ inline std::string Refusal(const Schedule& s) {
   return std::string(s.status().message());
 }
 
-// Expects that both programs give bitwise equal results, in whatever order parallel loops run.
+// Expects that `after` passes Verify, and that both programs give bitwise equal results on random inputs, in whatever
+// order parallel loops run.
 inline void ExpectSameResults(const Program& before, const Program& after) {
   RandomDice dice(Engine({7}));
   const std::vector<std::string> inputs = RandomInputs(before, dice);

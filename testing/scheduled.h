@@ -1,5 +1,5 @@
-// A schedule for tests. Its sampling steps draw from one generator, so tests should not depend on what they
-// draw.
+// Makes a schedule of a program for tests. The sampling steps of all schedules draw from one generator, so tests should
+// not depend on what they draw.
 //
 //   Schedule s = Scheduled(Matmul(8, 8, 8));
 //   s.Parallel(s.GetLoops(s.GetBlock("matmul"))[0]);

@@ -1,4 +1,5 @@
-// A kernel whose threads hand rows on through S, T and U in shared memory. U may have the place of S.
+// A program that copies rows through the temporaries S, T and U, and its schedule as a GPU kernel with S, T and U in
+// shared memory, where threads read what other threads wrote. U may lie where S lay.
 //
 //   const Program program = Stages(4, 64);
 //   const Schedule s = InStages(program, 64);
@@ -11,7 +12,7 @@
 
 namespace kiln {
 
-// Returns the program S = A; T = S, each row from its end; U = T likewise; C = U likewise.
+// Returns the program S = A; T = S with the elements of each row reversed; U = T and C = U in the same way.
 inline Program Stages(int64_t rows, int64_t columns) {
   Builder b("stages");
   const Id A = b.Input("A", DType::kF32, {rows, columns}), S = b.Temporary("S", DType::kF32, {rows, columns}),
@@ -28,7 +29,7 @@ inline Program Stages(int64_t rows, int64_t columns) {
   return b.Finish();
 }
 
-// Schedules the stages as one kernel: a block of so many threads for each row.
+// Schedules the program of Stages as one GPU kernel: a block of `threads` threads computes each row.
 inline Schedule InStages(const Program& stages, int64_t threads) {
   Schedule s = Scheduled(stages);
   const Loop row = s.GetLoops(s.GetBlock("get"))[0];

@@ -115,7 +115,7 @@ absl::Status WidenStack() {
                    " KiB, and Kiln needs 1024 KiB; type `ulimit -s 8192` in a new shell"));
 }
 
-// Reports a mistake in the command line. Returns kExitUsage.
+// Prints a mistake in the command line on standard error and, if `json`, as a JSON document. Returns kExitUsage.
 int ReportUsage(const std::string& message, bool json) {
   if (json) Print(api::ErrorJson(message, "USAGE"));
   std::fprintf(stderr, "kiln: %s\n", message.c_str());
@@ -151,14 +151,15 @@ int Report(const absl::Status& status, bool json) {
   return ExitCode(status);
 }
 
-// Reports an interrupt that ends the command, whatever its work reports at the same moment.
+// Prints the error of an interrupt that ends the command, and with `json` its document, whatever the interrupted work
+// reports at the same moment.
 void ReportInterrupt(const absl::Status& interrupted, bool json) {
   Report(interrupted, json);
   if (json) PrintReserved(ErrorDocument(interrupted));
 }
 
-// Prints a line at each change of phase if KILN_PHASES=1. KILN_PHASES=NAME also pauses at the beginning of the phase
-// NAME, so that a test can interrupt a phase that takes less time than its signal.
+// Prints a line at each change of phase if the environment variable KILN_PHASES is set and not 0. KILN_PHASES=NAME also
+// pauses at the beginning of the phase NAME, so that a test can interrupt a phase that takes less time than its signal.
 void SayPhases() {
   static constexpr std::chrono::milliseconds kPause(200);
   static const char* const wanted = std::getenv("KILN_PHASES");

@@ -17,7 +17,7 @@ namespace {
 constexpr absl::string_view kUndecidedPayload = "kiln.undecided", kAlreadyPrintedPayload = "kiln.told",
                             kPartialPayload = "kiln.partial";
 
-// What became of the one JSON document of the command.
+// The state of the one JSON document that the command prints: open, reserved for the error of an interrupt, or printed.
 enum class Document { kOpen, kReserved, kPrinted };
 std::mutex document_lock;
 Document document = Document::kOpen;

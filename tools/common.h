@@ -30,22 +30,22 @@ bool IsAlreadyPrinted(const absl::Status& status);
 // other errors.
 int ExitCode(const absl::Status& status);
 
-// The name by which kiln was called. Commands in messages use it, so that users can type them as printed.
+// Returns the name by which kiln was called. Commands in messages use it, so that users can type them as printed.
 const std::string& ProgramName();
-// The whole command line, which the user can type again in the same folder.
+// Returns the whole command line, which the user can type again in the same folder.
 const std::string& TypedCommand();
 void SetCommand(int argc, const char* const* argv);
 // Checks that an option is a number in this range. NaN is invalid.
 CLI::Validator NumberFrom(double least, double most);
 
-// Adds --json.
+// Adds the option --json: print one JSON document in place of text.
 void AddJson(CLI::App& command, bool* json);
-// Prints the one document on standard output. Does nothing if one was printed already. Any thread may call
-// it; it returns once the document is written.
+// Prints the one JSON document of the command on standard output. Does nothing if one was printed already or is
+// reserved. Any thread may call this; it returns once the document is written.
 void Print(const std::string& json);
-// Reserves the document for PrintReserved: Print does nothing from now on. Returns false if the document was
-// printed already. An interrupt that ends the command reserves it, so that the document of work that finishes
-// at the same moment does not hide that the command was interrupted.
+// Reserves the one JSON document for PrintReserved, so that Print does nothing from now on. Returns false if the
+// document was printed already. An interrupt that ends the command reserves it, so that the document of work that
+// finishes at the same moment does not hide that the command was interrupted.
 bool ReserveJson();
 void PrintReserved(const std::string& json);
 
@@ -53,19 +53,19 @@ void PrintReserved(const std::string& json);
 // heading.
 std::string Table(const std::vector<std::vector<std::string>>& rows);
 
-// Adds --db, which is kiln.db by default.
+// Adds the option --db, the path of the database.
 void AddDatabase(CLI::App& command, std::string* path);
-// Adds FILE, --function and --inputs.
+// Adds the argument FILE, and the options --function and --inputs that say how it is imported.
 void AddFile(CLI::App& command, api::Source* source);
 void AddInputs(CLI::App& command, std::string* inputs);
-// Adds ID and --db.
+// Adds the argument ID, the number of a record, and the option --db.
 void AddRecord(CLI::App& command, int64_t* id, std::string* database);
-// Adds --target, one of api::TargetNames().
+// Adds the option --target, one of api::TargetNames().
 CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& help);
 void AddFeatures(CLI::App& command, std::string* features);
-// Adds --without, names of policies. Loading the file refuses an unknown name.
+// Adds the option --without, names of policies to switch off. An unknown name is an error when the file is loaded.
 void AddWithout(CLI::App& command, std::string* names);
-// Adds --space and --plugin.
+// Adds the options --space and --plugin.
 void AddSpaceOptions(CLI::App& command, api::SpaceSettings* space);
 
 // Prints a line for people on standard error; for api::SessionOptions::log.

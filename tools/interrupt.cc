@@ -54,7 +54,7 @@ void Catch(void (*handler)(int), int flags) {
 }
 
 // Returns true while an interrupted command has to finish something: stoppable work, or its last steps after it printed
-// the document.
+// its JSON document. Otherwise reserves the document for the error of the interrupt.
 bool HasToFinish() {
   const std::lock_guard lock(asking);
   return ask != nullptr || !ReserveJson();

@@ -34,8 +34,8 @@ class Interrupt {
   std::thread waiter_;
 };
 
-// While an object lives, the first signal sets the flag and calls `ask` on a separate thread. The work must
-// then stop soon. At most one object lives at a time.
+// Declares work that an interrupt must not end at once. While an object lives, the first signal sets the flag and calls
+// `ask` on a separate thread. The work must then stop soon. At most one object lives at a time.
 class Stoppable {
  public:
   explicit Stoppable(std::function<void()> ask = [] {});
@@ -46,10 +46,11 @@ class Stoppable {
   const std::atomic<bool>* flag() const;
 };
 
-// Returns kCancelled, "interrupted during training; go on with\n  kiln tune ...".
+// Returns the error of an interrupted command: kCancelled with a message such as "interrupted during training; go on
+// with\n  kiln tune ...".
 absl::Status Interrupted();
-// Returns the status of work. A failure after a signal becomes Interrupted(), because the signal may be its
-// cause.
+// Returns the status of work or, in place of a failure after a signal, Interrupted(), because the signal may be the
+// cause. An error that was printed already stays.
 absl::Status OrInterrupted(const absl::Status& status);
 
 }  // namespace kiln::tools

@@ -14,7 +14,7 @@ namespace kiln {
 namespace {
 
 using Choices = std::vector<Schedule::Choice>;
-// Returns the alternative to pick at the index-th structural choice of a run.
+// A rule for structural choices: returns the alternative to pick at the index-th choice of a run.
 using Rule = std::function<int(size_t index, absl::string_view name, int n)>;
 
 struct DrawnSite {
@@ -22,8 +22,8 @@ struct DrawnSite {
   double log_prob = 0;  // log probability of the drawn decision
 };
 
-// Picks structural choices by the rule in the first run of a sequence and repeats them in its later runs.
-// Sampling sites draw again in every run.
+// A chooser that picks structural choices by the rule in the first run of a sequence, and repeats them in its later
+// runs. Sampling sites draw again in every run.
 class SequenceChooser final : public Chooser {
  public:
   SequenceChooser(const Rule& rule, Choices& made, Dice& dice) : rule_(rule), made_(made), dice_(dice) {}
@@ -58,8 +58,8 @@ std::string BlockOf(absl::string_view choice) {
   return std::string(parts[parts.size() < 2 ? 0 : parts.size() - 2]);
 }
 
-// Sets `path` to the next path of a depth-first search over the structural choices that satisfy `counts`.
-// Returns false if `made` was the last path.
+// Computes the next path of a depth-first search over structural choices. `made` are the choices of the last run; those
+// that satisfy `counts` make up its path, a list of alternatives. Returns false if that was the last path.
 bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts,
               std::vector<int>& path) {
   path.clear();
@@ -122,8 +122,8 @@ class Enumerator {
       std::vector<int> path;
       bool done = false;
     };
-    // The first turn has no block. It picks every first alternative; the choices that it meets name the
-    // blocks of the other turns.
+    // Begins with a search for no block, which picks the first alternative everywhere. Each block that a choice names
+    // on the way gets a search of its own, and the searches take turns.
     std::vector<Turn> turns{{"", {}, false}};
     bool more = true;
     while (more && Tried() < options_.limit) {
@@ -150,8 +150,8 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence: the block's own choices follow `path`, all others take alternative 0. If that sequence does not apply,
-  // picks the other choices at random, up to seven times. Returns the last outcome. Fails as Try does.
+  // Runs one sequence of choices: those of `block` follow `path`, and all others take alternative 0. If the sequence
+  // does not apply, picks the other choices at random, up to seven times. Returns the last outcome. Fails as Try does.
   absl::StatusOr<Outcome> TryAround(const std::string& block, const std::vector<int>& path) {
     absl::StatusOr<Outcome> outcome;
     for (int attempt = 0; attempt < 8; ++attempt) {
@@ -177,8 +177,9 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence of choices `draws` times, each time with other random decisions. kCancelled if stopped; kInvalidArgument
-  // if the runs differ in more than decisions. A step that does not apply is no error: then the outcome has the reason.
+  // Runs one sequence of choices `draws` times, each time with other random decisions. kCancelled if stopped;
+  // kInvalidArgument if the runs differ in more than decisions. A step that does not apply is no error: then the
+  // outcome has the reason.
   absl::StatusOr<Outcome> Try(const Rule& rule) {
     Outcome outcome;
     std::optional<Trace> first;
@@ -249,8 +250,9 @@ class Enumerator {
     return sketch;
   }
 
-  // Sets the number of decisions of a sketch. The mean of 1/P over draws, where P is the probability of the
-  // drawn decisions, estimates it without bias.
+  // Sets log_support and exact_support of a sketch. If the supports of sites differ between draws, estimates the number
+  // of decisions by the mean of 1/P over the draws, where P is the probability of the drawn decisions. This has no
+  // bias.
   static void CountDecisions(const std::vector<std::vector<DrawnSite>>& draws, Sketch& sketch) {
     double sum = 0;
     for (size_t i = 0; i < draws.size(); ++i) {

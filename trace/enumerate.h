@@ -42,8 +42,8 @@ struct SketchSite {
 struct Sketch {
   Trace trace;                    // holds the decisions of a draw that applies
   std::vector<SketchSite> sites;  // in program order of the sampling steps
-  // Natural logarithm of the number of decisions of all sites together. It is exact if no draw changes the
-  // support of a site. Otherwise it is an unbiased estimate from the draws that apply.
+  // Natural logarithm of the number of decisions of all sites together. It is exact if no draw changes the support of a
+  // site. Otherwise it is the logarithm of an unbiased estimate from the draws that apply.
   double log_support = 0;
   bool exact_support = true;
   int sequences = 1;  // number of choice sequences that lead to these steps

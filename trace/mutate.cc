@@ -6,8 +6,8 @@
 namespace kiln {
 namespace {
 
-// At the site to mutate, returns the proposed decision. Couples each later site with its old decision; the
-// later sites of a trace are the same in both replays.
+// The chooser of a mutation. Returns the proposed decision `to` at the first site, and couples each later site with its
+// old decision (Couple). Later sites are numbered as in the earlier replay.
 class MutatingChooser final : public Chooser {
  public:
   MutatingChooser(const Replayed& from, int site, const Decision& to, Dice& dice)
@@ -31,7 +31,8 @@ class MutatingChooser final : public Chooser {
   bool first_ = true;
 };
 
-// Couples the sites that both sketches have and draws all other sites from their priors.
+// The chooser of a move to another sketch. Couples the sites that both sketches have, with one name and primitive, with
+// their old decisions (Couple), and draws all other sites from their priors.
 class ChangingChooser final : public Chooser {
  public:
   ChangingChooser(const Replayed& from, const Trace& to, Dice& dice) : from_(from), to_(to), dice_(dice) {}

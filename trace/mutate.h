@@ -25,8 +25,8 @@ struct Proposal {
   Replayed to;
   double log_forward = 0, log_backward = 0;     // log K(d' | d), log K(d | d') at the site
   double log_prior_from = 0, log_prior_to = 0;  // log p_i(d), log p_i(d')
-  // Returns the log acceptance ratio without the energies and the probabilities of choosing the site: log p_i(d') + log K(d |
-  // d') - log p_i(d) - log K(d' | d).
+  // Returns the log acceptance ratio without the energies and the probabilities of choosing the site: log p_i(d') + log
+  // K(d | d') - log p_i(d) - log K(d' | d).
   double LogRatio() const { return log_prior_to + log_backward - log_prior_from - log_forward; }
 };
 

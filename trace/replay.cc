@@ -11,7 +11,8 @@
 namespace kiln {
 namespace {
 
-// A snapshot is taken after this many steps that changed the program. Repeating fewer steps is cheaper.
+// The number of steps after a snapshot that change the program before the next snapshot is taken. Repeating fewer steps
+// is cheaper than a snapshot.
 constexpr int kStepsBetweenSnapshots = 6;
 
 // Wraps the chooser of a replay and records the distribution, decision and snapshot of each site.
@@ -48,7 +49,7 @@ class Recorder final : public Chooser {
   bool supported_ = true;
 };
 
-// Repeats the decisions of the sites before `site` and asks the other chooser for the rest.
+// Repeats the decisions of an earlier replay at the sites before `site`, and asks another chooser at the later sites.
 class KeepBefore final : public Chooser {
  public:
   KeepBefore(const Replayed& from, int first, int site, Chooser& chooser)
@@ -76,8 +77,8 @@ absl::Status OtherResults(const Step& step, int index, int got) {
                                                     "\n  step ", index, ":  ", ToString(step)));
 }
 
-// Runs the steps from `first` on. `replayed.state` holds the state before that step. Stops with an error at the first step that
-// does not apply, or gives another number of results than the trace says.
+// Runs the steps from `first` on. `replayed.state` holds the state before that step. Stops with an error at the first
+// step that does not apply, or gives another number of results than the trace says.
 absl::Status Continue(Replayed& replayed, int first, Recorder& recorder) {
   const std::vector<Step>& steps = replayed.trace->steps;
   for (int i = first; i < static_cast<int>(steps.size()); ++i) {
@@ -136,7 +137,8 @@ absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& cho
   KILN_CHECK(snapshot != nullptr, "site ", from.name(site), " has no snapshot");
   int first = site;
   while (first > 0 && from.sites[first - 1].step >= snapshot->next_step) --first;
-  // Copies the final state of the earlier replay first, so that the vectors have room for what the steps add.
+  // Copies the final state of the earlier replay first and then overwrites it with the snapshot, so that the vectors
+  // have room for what the steps add.
   Replayed replayed{from.trace, from.target, from.state, {}};
   replayed.state = snapshot->state;
   replayed.sites.reserve(from.sites.size());

@@ -22,7 +22,7 @@
 
 namespace kiln {
 
-// The state before one step of a trace.
+// The state before the step `next_step` of a trace. ReplayFrom goes on from it, without the steps before.
 struct Snapshot {
   State state;
   int next_step = 0;
@@ -33,7 +33,8 @@ struct ReplayedSite {
   Distribution distribution;
   Decision decision;
   double log_prob = 0;  // log probability of the decision
-  // Snapshot at this step or a few steps earlier. Null if the site has only one value or snapshots are off.
+  // A snapshot at the step of this site or a few steps earlier. Null if the site has only one value or snapshots are
+  // off.
   std::shared_ptr<const Snapshot> before;
 };
 
@@ -49,8 +50,8 @@ struct Replayed {
   double LogProb() const;
 };
 
-// Returns the state before the first sampling step of a trace. All replays of the trace on this program
-// start there. Returns null if an earlier step does not apply.
+// Returns a snapshot before the first sampling step of a trace. All replays of the trace on this program can start from
+// it. Returns null if an earlier step does not apply.
 std::shared_ptr<const Snapshot> OpeningOf(const Trace& trace, const Program& program, const Target& target);
 
 struct ReplayOptions {
@@ -61,11 +62,11 @@ struct ReplayOptions {
 
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
                                 Chooser& chooser, const ReplayOptions& options = {});
-// Replays the decisions that the trace records.
+// Replays a trace with the decisions that it records.
 absl::StatusOr<Replayed> Replay(const Trace& trace, const Program& program, const Target& target,
                                 const ReplayOptions& options = {});
 
-// The result refers to the trace. These overloads forbid a temporary trace.
+// Forbids to replay a temporary trace, because the result refers to the trace.
 absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&, Chooser&,
                                 const ReplayOptions& = {}) = delete;
 absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&,

@@ -59,13 +59,13 @@ struct Token {
   int column = 1;
 };
 
-// Reads a line token by token. The first failure is kept.
+// Reads one line of a trace token by token. Keeps the first failure.
 class Line {
  public:
   Line(absl::string_view text, absl::string_view name, int number)
       : rest_(text), size_(text.size()), name_(name), number_(number) {}
 
-  // Returns the text up to the next space or comma. A string, a list and name="a string" are one token each.
+  // Returns the next token, the text up to a space or comma. A string, a list and name="a string" are one token each.
   // Returns an empty token at the end of the line.
   Token Next() {
     Skip();

@@ -19,7 +19,7 @@ struct Trace {
   friend bool operator==(const Trace&, const Trace&) = default;
 };
 
-// Returns a hash. Equal traces have equal hashes, on every machine and in every process.
+// Returns a hash of the trace. Equal traces have equal hashes, on every machine and in every process.
 absl::uint128 Hash(const Trace& trace);
 
 // True if the steps are equal apart from their decisions: both traces are runs of one sketch.

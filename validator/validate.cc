@@ -6,7 +6,8 @@
 namespace kiln {
 namespace {
 
-// The depth check runs first: other checks keep sets of loops in bit masks.
+// The checks in the order in which they run. The depth check comes first, because other checks keep sets of loops in
+// bit masks.
 const Check* const kChecks[] = {
     &kDepthCheck,        &kGpuLaunchCheck,    &kParallelCheck,   &kVectorizedCheck, &kRegistersCheck,
     &kRegisterTileCheck, &kUnrolledCheck,     &kStackCheck,      &kMemoryCheck,     &kGpuThreadsCheck,

@@ -1,12 +1,12 @@
-// Decides whether a scheduled program may be built and run on a target. A table of named checks
-// (validator/checks/, one file each) runs for every proposal of the search. Replay checks that each decision
-// lies in its support.
+// Decides whether a scheduled program may be built and run on a target. A table of named checks (validator/checks/, one
+// file each) runs for every proposal of the search. Replay checks that each decision lies in its support.
 //
 // Structure. A faulty primitive could violate it:
 //   parallel        iterations of parallel loops are independent, and no parallel loop contains another
 //   vectorized      iterations of vectorized loops are independent, except that reductions may be combined
 //                   across lanes; there are 2 to 64 lanes
-//   registers       only unrolled and vectorized loops index buffers in registers
+//   registers       only unrolled and vectorized loops, virtual threads and axes whose threads have their own
+//                   registers index buffers in registers; also nesting and owners (lang/analysis/lowerable.h)
 // Limits. No primitive checks them:
 //   register-tile   a block's buffers in registers, the widest vector that it loads, and one more register
 //                   fit the target's registers
@@ -25,15 +25,15 @@
 //                   stack take at most 4 KiB
 //   gpu-vectors     some access of each vectorized loop moves a vector at once
 //
-// To add a check, write its file and name it in validate.cc. A check reads LoopNestSummary and the target,
-// and takes microseconds. The hot path has one LoopNestSummary per thread and shares it with the features
+// To add a check, write its file and name it in validate.cc. A check reads LoopNestSummary and the target, and takes
+// microseconds. The hot path has one LoopNestSummary per thread and shares it with the features
 // (search/features/features.h).
 //
 //   nests.Read(program);
 //   const Verdict verdict = Validate(nests, target);
 //
-// Verify comes before all checks and is needed only for programs that do not come from primitives.
-// Validate(program, target) runs it. Pure; any number of threads.
+// Verify comes before all checks and is needed only for programs that do not come from primitives. Validate(program,
+// target) runs it. Pure; any number of threads.
 #pragma once
 
 #include <string>

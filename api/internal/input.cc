@@ -23,7 +23,8 @@ namespace {
 
 constexpr size_t kArgumentsOfAModel = 8;
 
-// Returns true if there are several tasks, or one that occurs several times, and at least one has a reduction.
+// Returns true if the tasks are those of a model: several tasks, or one that occurs several times, and at least one has
+// a reduction.
 bool IsModel(const std::vector<Task>& tasks) {
   if (tasks.size() < 2 && (tasks.empty() || tasks[0].occurrences.size() < 2)) return false;
   for (const Task& task : tasks) {
@@ -44,8 +45,8 @@ std::vector<std::string> InputsOf(const Source& source) {
   return inputs;
 }
 
-// Adds a note if no argument of a model with at least kArgumentsOfAModel arguments is a constant, which is seldom
-// meant, and the user did not name the inputs.
+// Adds a note for the user if a model with kArgumentsOfAModel or more arguments has no constant, which is seldom meant,
+// and the user did not say which arguments are inputs.
 void NoteRoles(Input* input) {
   const size_t arguments = input->arguments.size();
   if (arguments < kArgumentsOfAModel || !input->inputs.empty() || !IsModel(input->tasks)) return;
@@ -58,7 +59,7 @@ void NoteRoles(Input* input) {
                    "(only the first), or their names, --inputs x,y"));
 }
 
-// Cuts the program into tasks. A model is simplified first.
+// Cuts the imported program into tasks, which it stores in `input` with the program. A model is simplified first.
 absl::Status CutIntoTasks(Imported whole, Input* input) {
   input->imported = whole.program;
   input->imported_foreign = JoinForeign(whole, input->imported);
@@ -93,7 +94,9 @@ absl::Status MapConstants(const std::vector<LargeConstant>& constants, Input* in
   return absl::OkStatus();
 }
 
-// Imports the file and cuts it into tasks. `detaches`: whether large constants become parameters.
+// Imports the file and cuts it into tasks. If it has operations that Kiln cannot express, imports it again with these
+// as boundaries. Returns the first error if the file is then no model and is not wanted as a whole. `detaches`: whether
+// large constants of a model become parameters.
 absl::Status Import(ImportOptions options, bool detaches, Input* input) {
   const bool whole_wanted = input->source.whole;
   options.large_constants = -1;

@@ -30,20 +30,21 @@ struct Input {
   std::string path;                    // a path from which the text can be read again
   std::string digest;                  // digest of text that came from standard input or a string, else empty
   std::shared_ptr<MemoryFile> file;    // holds the text that came from standard input or a string
-  Program program;                     // the whole; a model is simplified
-  Program imported;                    // the whole, before that
-  std::vector<Task> tasks;             // that it is cut into
+  Program program;                     // the whole file; a model is simplified
+  Program imported;                    // the whole file as it was imported
+  std::vector<Task> tasks;             // the tasks that `program` is cut into
   std::vector<std::string> inputs;     // ImportOptions::inputs
   std::vector<std::string> notes;      // hints for the user, one line each
-  Policies policies;                   // of the import, and of what is made of it
+  Policies policies;                   // policies that the import and all later steps use
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
-  // Bytes of constants that the file of a model holds, by the names of their buffers, which are parameters.
+  // The bytes of constants in the file of a model, by the names of their buffers. These buffers are parameters of
+  // `program`.
   std::map<std::string, absl::string_view> embedded;
-  std::shared_ptr<MemoryFile> embedded_file;  // holds these bytes
-  ModelSimplifications simplified;            // what `program` differs by from the file, if it is a model
-  std::vector<ForeignCall> foreign;           // by boundary: what it reads and writes in `program`
-  std::vector<ForeignCall> imported_foreign;  // and in `imported`
+  std::shared_ptr<MemoryFile> embedded_file;  // holds the bytes of `embedded`
+  ModelSimplifications simplified;            // how `program` differs from the file, if it is a model
+  std::vector<ForeignCall> foreign;           // what each boundary reads and writes in `program`
+  std::vector<ForeignCall> imported_foreign;  // what each boundary reads and writes in `imported`
 };
 
 // Loads the input. If the file is a model (several tasks, or one that occurs several times, at least one of them with a

@@ -1,4 +1,4 @@
-// JSON objects shared by the functions of api/json.h.
+// Converts results to JSON objects, which the functions of api/json.h print.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ Json JsonOf(const Round& round);
 Json JsonOf(const std::vector<Parameter>& parameters);
 Json JsonOf(const LeftOut& left_out);
 Json JsonOf(const TuneReport& report);
-// Prints the document with indentation. Replaces bytes that are not UTF-8.
+// Returns the document as indented JSON text. Bytes that are not UTF-8 are replaced.
 std::string Document(const Json& json);
 
 }  // namespace kiln::api

@@ -13,9 +13,9 @@
 
 namespace kiln::api {
 
-// Adds the libraries in `folders`, or those that the loader finds, to the request as peers. Returns their
-// names. Each library runs once and is compared as the request says. `left_out` gets the libraries that
-// exist but do not qualify, with the reasons.
+// Adds the libraries that compute the task as peers to the request: those in `folders`, or else those that the loader
+// finds. Returns their names. Each library runs once, and its outputs are compared as the request says. `left_out` gets
+// the libraries that exist but fail, with the reasons.
 std::vector<std::string> AddLibraries(const Program& task, const std::vector<std::string>& folders,
                                       const std::string& runner, RunRequest* request,
                                       std::vector<std::pair<std::string, std::string>>* left_out);

@@ -1,4 +1,5 @@
-// Starts the measurer of a target: this machine's CPU, its GPU, or a static machine.
+// Starts the measurer of a target: one that runs programs on this machine's CPU or GPU, or one that estimates them
+// (static).
 #pragma once
 
 #include <functional>
@@ -19,8 +20,9 @@ struct StartedGpu {
   std::string why_static = {};  // why programs are estimated; empty: they run on the GPU of this machine
 };
 
-// Starts the GPU of this machine, if it has one that runs kernels for the target; else, or if `wants_static`, a static
-// machine. kFailedPrecondition if the driver of a GPU fails, with a cure; else errors as of GpuMachine::StartWorkers.
+// Starts the measurer that runs programs on this machine's GPU, if the machine has one that runs kernels for the
+// target. Otherwise, or if `wants_static`, starts a static machine, which estimates cycles. kFailedPrecondition, with a
+// cure, if the driver of a GPU fails. Other errors: those of GpuMachine::StartWorkers.
 absl::StatusOr<StartedGpu> StartGpu(const Target& target, bool wants_static,
                                     const GpuMachineOptions& options);
 
@@ -38,8 +40,9 @@ struct MeasurerOfRecord {
   std::unique_ptr<Measurer> measurer;
   std::function<void()> interrupt;
 };
-// Starts the measurer that times a record as it was timed, with so many samples in a race, and with the object folder of
-// a database. The record is of this machine, or of another CPU.
+// Starts the measurer that times a record again as it was timed: with the threads, caches, contraction and policies of
+// its flags. A race takes `samples` samples. Built objects are cached in `object_folder`. The record must be of this
+// machine, or of another CPU.
 absl::StatusOr<MeasurerOfRecord> StartMeasurerOf(const Rebuilt& record, const SessionOptions& options,
                                                  int samples, const std::string& object_folder = "");
 

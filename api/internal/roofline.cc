@@ -17,12 +17,13 @@ namespace kiln::api {
 namespace {
 
 constexpr int kPasses = 8;
-// The most bytes to read. They exceed any cache, so more bytes would take the same time per byte.
+// The most bytes that are read to measure the bandwidth. They exceed any cache, so more bytes take the same time per
+// byte.
 constexpr int64_t kMaxRead = int64_t{256} << 20;
 
 // Measures the seconds in which one thread reads so many bytes: the least of kPasses passes over one array, so that an
-// array that fits a cache is read from there. Beyond kMaxRead, the time is scaled up. Returns 0 for no bytes. It
-// searches for a byte that does not occur, because libc does so with the widest loads of the machine.
+// array that fits a cache is read from there. Beyond kMaxRead, the time is scaled up. Returns 0 for no bytes. A pass
+// searches for a byte that does not occur (memchr), because libc does so with the widest loads of the machine.
 double ReadingSeconds(int64_t bytes) {
   const int64_t read = std::min(bytes, kMaxRead);
   if (read <= 0) return 0;

@@ -10,17 +10,18 @@
 
 namespace kiln::api {
 
-// Returns the bytes of all parameters: what the program reads and writes at least.
+// Returns the bytes of all parameters of the program. A run reads and writes at least these.
 int64_t ParameterBytes(const Program& program);
 
-// Returns the two bounds. The compute bound uses the rate of the reference kernel (f32 multiply-adds in registers) on
-// all cores of the target. The memory bound is the measured time in which one thread reads as many bytes as the
-// parameters have, once, divided by the cores; measuring takes a few times as long. A bound is 0 if it is unknown.
+// Returns two lower bounds of the program's time. The compute bound uses the rate of the reference kernel (f32
+// multiply-adds in registers) on all cores of the target. The memory bound is the measured time in which one thread
+// reads as many bytes as the parameters have, once, divided by the cores; measuring takes a few times as long. A bound
+// is 0 if it is unknown.
 Roofline RooflineOf(const Program& program, const CpuMeasurer& measurer);
 
-// Returns the share of the nearer bound, such as "74% of the peak (1 core: 249 GFLOP/s of f32)" or "61% of the
-// bandwidth (1 core: 12.3 GB/s when reading its arrays)". If a program is faster than the memory bound, says that its
-// arrays lie in caches. Empty if the share is unknown.
+// Returns what share of its roofline a program reaches that takes `seconds`, such as "74% of the peak (1 core: 249
+// GFLOP/s of f32)" or "61% of the bandwidth (1 core: 12.3 GB/s when reading its arrays)". If the program is faster than
+// the memory bound, says that its arrays lie in caches. Empty if the share is unknown.
 std::string ShareText(const Roofline& roofline, double seconds, int cores);
 
 }  // namespace kiln::api

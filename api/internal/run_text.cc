@@ -13,7 +13,7 @@ std::string Absolute(const std::string& path) {
   return Quoted(std::filesystem::absolute(path).lexically_normal().string());
 }
 
-// Collects " --NAME VALUE" for each option that differs from its default.
+// Builds a command line: appends " --NAME VALUE" for each option that differs from its default.
 class Options {
  public:
   explicit Options(std::string text) : text_(std::move(text)) {}

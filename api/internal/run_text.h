@@ -1,4 +1,4 @@
-// Makes the text that identifies a run.
+// Makes the text by which databases identify a search: a command line.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace kiln::api {
 
-// Returns the equivalent command line of `kiln tune`, without the options for outputs. A path has one form,
-// however it is written. A text is identified by its digest. Databases store this text and find runs by it,
-// so it must not change.
+// Returns the command line of `kiln tune` with these settings, without the options for outputs. Paths are absolute. A
+// text that is not a file is identified by its digest. Databases store this text and find runs by it, so it must not
+// change.
 std::string RunText(const TuneSettings& settings, const Input& input);
 
 }  // namespace kiln::api

@@ -10,8 +10,8 @@ namespace kiln::api {
 
 class Stop {
  public:
-  // While an object lives, Ask sets the flag and calls the `ask` of the innermost object. The outermost
-  // object clears the flag first.
+  // Marks an operation as running while the object lives. Ask then sets the flag and calls the `ask` of the innermost
+  // object, if any. The outermost object clears the flag at its beginning. Without an object, Ask does nothing.
   class Work {
    public:
     explicit Work(Stop& stop, std::function<void()> ask = nullptr) : stop_(stop) {

@@ -16,11 +16,12 @@ namespace kiln::api {
 // cannot be read, the error says where.
 absl::Status UseStrategy(const TuneSettings& settings, TuneOptions* tuning);
 
-// Returns the kind of features. An unknown name is a Mistake.
+// Returns the kind of features with this name. An unknown name is a Mistake.
 absl::StatusOr<FeatureKind> FeaturesNamed(const std::string& name);
 
-// Sets the model and the features of a run; its seed must be set already. Settings that do not fit together
-// are a Mistake. Returns kInvalidArgument if a file is not a model.
+// Sets the cost model and the features of a run; its seed must be set already. An unknown name, and settings that do
+// not fit together, are a Mistake. kNotFound if the file settings.transfer cannot be read; kInvalidArgument if it is
+// not a model.
 absl::Status UseCostModel(const TuneSettings& settings, const Target& target, TuneOptions* tuning);
 
 }  // namespace kiln::api

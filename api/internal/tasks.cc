@@ -12,7 +12,8 @@
 namespace kiln::api {
 namespace {
 
-// Returns the file's name of a parameter; empty if it has none. The importer names the buffer of argument N "argN".
+// Returns the name that the file gives to a parameter; empty if there is none. The importer calls the buffer of
+// argument N "argN", and arguments[N] is the name.
 std::string ArgumentOf(absl::string_view buffer, const std::vector<std::string>& arguments) {
   size_t position = 0;
   const bool is_argument = absl::ConsumePrefix(&buffer, "arg") && absl::SimpleAtoi(buffer, &position) &&

@@ -13,11 +13,11 @@ namespace kiln::api {
 std::vector<TaskInfo> TasksOf(const Input& input);
 std::vector<LeftOut> LeftOutOf(const Input& input);
 
-// Returns the parameters of the whole file.
+// Returns the parameters of the program that the whole file is imported as.
 std::vector<Parameter> ParametersOf(const Input& input);
 
-// Returns the parameters of the function that an export makes of the program. `arguments` holds the names in
-// the file by position. `prepared` holds the buffers that NAME_prepare writes; they come last.
+// Returns the parameters of the function that an export makes of the program. `arguments` holds the names that the
+// parameters have in the file, by position. `prepared` holds the buffers that NAME_prepare writes; they come last.
 std::vector<Parameter> ParametersOf(const Program& program, const std::vector<std::string>& arguments,
                                     const std::vector<PreparedParam>& prepared = {});
 

@@ -1,5 +1,5 @@
-// Finds the worker programs (kiln-builder, kiln-runner, kiln-gpu-runner), starts builders, and names the folder of built
-// objects.
+// Finds the worker programs (kiln-builder, kiln-runner, kiln-gpu-runner), starts builders, and names the folder of the
+// object cache.
 #pragma once
 
 #include <memory>
@@ -10,14 +10,15 @@
 
 namespace kiln::api {
 
-// Returns the folder of built objects, FILE.objects beside the database (backends/builder/object_cache.h).
-// Returns an empty path, which disables the cache, if there is no such database.
+// Returns the folder of the object cache of a database FILE: FILE.objects (backends/builder/object_cache.h). Returns
+// "", which disables the cache, if FILE does not exist or this user may not write it and its folder.
 std::string ObjectFolder(const std::string& database);
 
 struct Workers {
   std::string builder, runner, gpu_runner;  // paths; without programs for GPUs the last is empty
 };
-// Finds the workers in `folder`, or where FindBuilder and FindRunner look if it is empty.
+// Returns the paths of the worker programs: in `folder`, without looking for them, or, if it is empty, where
+// FindBuilder and FindRunner find them.
 absl::StatusOr<Workers> FindWorkers(const std::string& folder);
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database,

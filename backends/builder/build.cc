@@ -173,7 +173,8 @@ class Job {
     return options;
   }
 
-  // Returns whether SYMBOL_by_table exists. Call it after lowering, which says what is prepared.
+  // Returns whether the entry points get versions that take a table of pointers (SYMBOL_by_table). Call it after
+  // lowering, which finds the prepared parameters.
   bool HasTable() const {
     return static_cast<int64_t>(program_.parameters.size() + prepared_.size()) > request_.table_above;
   }
@@ -190,7 +191,7 @@ class Job {
   Codegen* codegen_ = nullptr;
 };
 
-// Compiles the module of the request, which calls functions of other objects.
+// Compiles an MLIR module that calls functions of other objects, such as the driver of a model, to an object.
 absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
   if (request.outputs != std::vector<BuildOutput>{BuildOutput::kObject})
     return absl::InvalidArgumentError("of a module there is an object only");
@@ -207,7 +208,8 @@ absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
   return absl::OkStatus();
 }
 
-// Compiles the function of the request, which is no Program.
+// Compiles a function on tensors that could not be imported as a Program (BuildRequest::foreign) to an object, with
+// LLVM's O3 passes.
 absl::Status CompileForeign(const BuildRequest& request, BuildResult* result) {
   const auto codegen = CodegenFor(request);
   if (!codegen.ok()) return codegen.status();

@@ -28,13 +28,13 @@ std::string TextOf(mlir::ModuleOp module) {
   return text;
 }
 
-// Returns the version of ptxas; "none" without one.
+// Returns the version of ptxas, which is part of the cache key; "none" if ptxas is not installed.
 const std::string& AssemblerVersion() {
   static const auto* const version = new std::string(PtxasVersion().value_or("none"));
   return *version;
 }
 
-// Refuses a kernel that takes more shared memory than a block of the GPU has: no driver loads it.
+// Returns an error if a kernel takes more shared memory than a block of the GPU has: no driver loads it.
 absl::Status CheckSharedMemory(const LaunchList& launches, const Gpu& gpu) {
   for (const Launch& launch : launches.launches) {
     if (launch.shared_bytes > gpu.shared_per_block)

@@ -1,5 +1,5 @@
-// Answers a build request for a GPU: Program -> PlanKernels -> LowerKernels -> ToNvvm, then PTX and cubins, or an
-// object that the emulator runs. Private to kiln-builder. One thread.
+// Compiles the program of a build request for a GPU: Program -> PlanKernels -> LowerKernels -> ToNvvm, then PTX and
+// cubins, or an object that the emulator runs. Private to kiln-builder. One thread.
 #pragma once
 
 #include "absl/status/status.h"
@@ -11,9 +11,10 @@ inline constexpr char kGpuTriple[] = "nvptx64-nvidia-cuda";
 
 inline bool IsForGpu(const BuildRequest& request) { return request.triple == kGpuTriple; }
 
-// Builds the outputs of the request. kFailedPrecondition if plans or lowering for GPUs do not have what the program uses,
-// if a kernel of a cubin spills or has a stack, or if ptxas warns of what may hang (backends/gpu/ptxas.h); kNotFound if
-// ptxas is missing and an output needs it; kInvalidArgument for a module, and for outputs that only CPUs have.
+// Builds the outputs that a request for a GPU asks for. Errors: kFailedPrecondition if the program uses something that
+// plans or lowering for GPUs do not have, if a kernel of a cubin spills or has a stack, or if ptxas warns of what may
+// hang (backends/gpu/ptxas.h); kNotFound if ptxas is missing and an output needs it; kInvalidArgument for a module, and
+// for outputs that only CPUs have.
 absl::Status BuildKernels(const BuildRequest& request, BuildResult* result);
 
 }  // namespace kiln

@@ -1,12 +1,12 @@
-// The requests and results of builders as plain values. The pool (pool.h, in our process) and the
-// kiln-builder process (main.cc) share them. Nothing here depends on MLIR or LLVM.
+// Requests to compile programs in a kiln-builder process, and their results, as plain structs. The pool (pool.h, in our
+// process) and kiln-builder (main.cc) share them. Nothing here depends on MLIR or LLVM.
 //
-// A build runs Lower -> Codegen -> LinkShared. The result has the entry point SYMBOL and, if the program has
-// a prepare phase, SYMBOL_prepare. Both take the program's parameters in order and then what prepare writes
+// A build runs Lower -> Codegen -> LinkShared. The result has the entry point SYMBOL and, if the program has a prepare
+// phase, SYMBOL_prepare. Both take the program's parameters in order and then the arrays that prepare writes
 // (BuildResult::prepared), each as a bare pointer, and return 0, or the program's status. If loops run on threads,
-// SYMBOL_set_threads(int) sets their number, which is one at first (backends/cpu/passes/outline_parallel.h).
-// With many parameters, SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of
-// pointers (backends/codegen/table_entry.h).
+// SYMBOL_set_threads(int) sets their number, which is one at first (backends/cpu/passes/outline_parallel.h). With many
+// parameters, SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of pointers
+// (backends/codegen/table_entry.h).
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ enum class BuildOutput {
   kAssembly,      // text
   kPlan,          // text: the decomposed program and its loop plan, of which kMlir is made
 
-  // For GPUs only, which also have kProgram, kPlan, kMlir and kLlvm.
+  // Outputs for GPUs only. Of the outputs above, GPUs have kProgram, kPlan, kMlir and kLlvm.
   kNvvm,      // text: the LLVM dialect with nvvm operations
   kPtx,       // text
   kCubin,     // bytes that the driver loads; refused if a kernel spills or has a stack (backends/gpu/ptxas.h)
@@ -42,45 +42,48 @@ struct BuildLimits {
   int64_t bytes = int64_t{2} << 30;  // memory in addition to that of the idle process
 };
 
-// A caller that passes pointers one by one need not pass more than this.
+// Entry points with more parameters than this also get a version that takes a table of pointers, unless a request sets
+// another number (BuildRequest::table_above).
 inline constexpr int64_t kManyParameters = 64;
 
 struct BuildRequest {
   std::string program = {};  // Serialize (lang/text/serialize.h)
-  // If not empty, the text of an MLIR module, which is compiled in place of a program (backends/model/driver.h).
-  // It defines the functions `entries`. The only output is kObject.
+  // If not empty, the text of an MLIR module, which is compiled in place of a program (backends/model/driver.h). The
+  // module defines the functions `entries`. The only output is kObject.
   std::string module = {};
   std::vector<std::string> entries = {};
-  // True: the module is one function on tensors, which becomes SYMBOL (backends/lower/lower_foreign.h). There are no
-  // entries, and `lifts_allocations` is true.
+  // True: `module` is one function on tensors, which is lowered to the entry point SYMBOL
+  // (backends/lower/lower_foreign.h). Then `entries` is empty and `lifts_allocations` is true.
   bool foreign = false;
   bool doubles = false;  // of a foreign function: f64 in place of all other floats
   std::string symbol = "kernel";
   std::vector<BuildOutput> outputs = {BuildOutput::kSharedObject};
   bool contract = true;  // a * b + c as one fused operation (backends/lower/lower.h)
   Policies policies = {};
-  // True: the caller gives the memory of temporaries: after the prepared ones come parameters, one for each of
-  // BuildResult::workspaces. SYMBOL_prepare does not take them.
+  // True: the caller passes the memory of temporaries, one more parameter for each of BuildResult::workspaces, after
+  // the prepared ones. SYMBOL_prepare does not take them.
   bool lifts_allocations = false;
-  // With lifts_allocations: on how many threads loops run whose iterations have temporaries of their own (2 to 64).
+  // With lifts_allocations: the limit of threads, 2 to 64, for loops whose iterations have temporaries of their own.
+  // Each thread gets a piece of the caller's memory.
   int pieces = 8;
   int alignment = 64;  // in bytes, promised by callers for every pointer; 1: no promise
-  // True: a shared object contains the thread pool for parallel loops and names its libraries. False: it uses
-  // those of the process that loads it.
+  // True: a shared object contains the thread pool for parallel loops, and names the libraries that it needs. False: it
+  // uses those of the process that loads it.
   bool stands_alone = false;
-  // SYMBOL_by_table exists if the entry points take more parameters than this. 0: in any case.
+  // SYMBOL_by_table, which takes a table of pointers, exists if the entry points take more parameters than this. 0: it
+  // always exists.
   int64_t table_above = kManyParameters;
-  // The machine that code is compiled for (backends/cpu/machine.h), or a GPU, whose cpu is what ptxas calls it. An
+  // The machine that code is compiled for (backends/cpu/machine.h), or a GPU; then `cpu` is ptxas's name for it. An
   // empty triple means this machine.
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;
   BuildLimits limits = {};
-  // If not empty, the folder of an object cache (object_cache.h): objects are looked up there before they are
-  // built, and stored there. The key is the structural hash of the program, the options above, the machine,
-  // and the builder's identity.
+  // If not empty, the folder of an object cache (object_cache.h): objects are looked up in the cache before they are
+  // built, and stored there. The key is a hash of the program's structure, the options above, the machine, and the
+  // builder's identity.
   std::string object_folder = {};
-  // If not empty, the pool caches the result under this key and answers further requests with the same key
-  // from the cache, whatever else they contain. HashOf (lang/text/hash.h) and the options that vary make a
+  // If not empty, the pool caches the result under this key and answers further requests with the same key from the
+  // cache, without looking at their programs and options. HashOf (lang/text/hash.h) and the options that vary make a
   // good key.
   std::string cache_key = {};
 };
@@ -107,7 +110,7 @@ struct BuildResult {
   bool takes_threads = false;  // whether SYMBOL_set_threads exists; known if object code was generated
   bool has_table = false;      // whether SYMBOL_by_table exists
   LaunchList launches = {};    // of a GPU
-  // With kCubin or kSass: what ptxas says of each kernel, and its warnings.
+  // With the output kCubin or kSass: what ptxas reports of each kernel (registers, spills, ...), and its warnings.
   std::vector<KernelFacts> kernels = {};
   std::vector<std::string> warnings = {};
   std::string passes = {};   // with print_after_all: the text after each pass
@@ -121,7 +124,7 @@ struct BuildResult {
 std::string Encode(const BuildRequest& request);
 std::string Encode(const BuildResult& result);
 
-// Return false, and an unspecified value, for bytes that Encode did not write.
+// Convert bytes of Encode back to a request or a result. Return false, and an unspecified value, for other bytes.
 bool Decode(const std::string& bytes, BuildRequest* request);
 bool Decode(const std::string& bytes, BuildResult* result);
 

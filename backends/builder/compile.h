@@ -1,6 +1,6 @@
-// The steps from a program to executable code: options for lowering to a machine, options for compiling the
-// entry points, and linking one shared object. Builders, tests and benchmarks share them. They use Lower
-// (backends/lower/lower.h), Codegen and LinkShared (backends/codegen).
+// Options and linking for the steps from a program to executable code: options for lowering to a machine, options for
+// compiling the entry points, and linking one shared object. Builders, tests and benchmarks share them. The steps
+// themselves are Lower (backends/lower/lower.h), Codegen and LinkShared (backends/codegen).
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace kiln {
 
 LowerOptions LoweringFor(const MachineTarget& machine);
 
-// Returns options for compiling the program's entry points, whose buffers do not overlap.
+// Returns options for compiling the program's entry points, whose buffers do not overlap. With `table`, each gets a
+// version that takes a table of pointers.
 CodegenOptions CodegenFor(const Program& program, bool table = false);
 
-// Links a shared object that exports the entry points, if `table` also those that take tables, and
-// NAME_set_threads if loops run on threads.
-// stands_alone: it contains the thread pool and names its libraries; otherwise it uses those of the process
-// that loads it. Errors: those of LinkShared.
+// Links the compiled program to a shared object. It exports the entry points, with `table` also those that take tables,
+// and NAME_set_threads if loops run on threads. stands_alone: the shared object contains the thread pool and names its
+// libraries; otherwise it uses those of the process that loads it. Errors: those of LinkShared.
 absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object,
                                        bool stands_alone = false, bool table = false);
 

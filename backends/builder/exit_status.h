@@ -1,4 +1,4 @@
-// Exit statuses of kiln-builder that the pool understands.
+// Exit statuses by which kiln-builder tells BuilderPool (pool.h) why it ended.
 #pragma once
 
 namespace kiln {

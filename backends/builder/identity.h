@@ -1,4 +1,5 @@
-// Names this build of Kiln and of LLVM for keys of the object cache, since another one may generate other code.
+// Returns a text that differs between builds of Kiln and of LLVM. It is part of the keys of the object cache, since
+// another build may generate other code.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
-// The main function of kiln-builder, which BuilderPool (pool.h) starts (worker_main.h). It answers each
-// request with one result. It compiles code and never runs it. Temporary files are in a folder of its own
-// (scratch_folder.h). If a request exceeds its memory limit, the process ends with kOutOfMemoryExit. The same
-// limit applies to the size of a file. Few files may be open at a time.
+// The main function of kiln-builder, which answers each build request with one result. BuilderPool (pool.h) starts it
+// as worker_main.h says. It compiles code and never runs it. Temporary files are in a folder of its own
+// (scratch_folder.h). If a request exceeds its memory limit, the process ends with kOutOfMemoryExit. The same limit
+// applies to the size of a file. Few files may be open at a time.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@
 #include "backends/workers/scratch_folder.h"
 #include "backends/workers/worker_main.h"
 
-// Ends the process instead of returning null, because LLVM and MLIR do not check every result of malloc.
+// Ends the process with kOutOfMemoryExit when an allocation is refused, because LLVM and MLIR do not check every result
+// of malloc.
 void kiln::AllocationRefused() { _exit(kOutOfMemoryExit); }
 
 namespace {
@@ -32,7 +33,7 @@ int64_t DataBytes() {
 
 constexpr rlim_t kOpenFiles = 256;
 
-// Sets the soft limit only, so that the next request may have a higher one.
+// Limits a resource of this process. Sets the soft limit only, so that the next request may have a higher one.
 void Limit(__rlimit_resource resource, rlim_t value) {
   rlimit limit = {};
   getrlimit(resource, &limit);
@@ -40,7 +41,7 @@ void Limit(__rlimit_resource resource, rlim_t value) {
   setrlimit(resource, &limit);
 }
 
-// Limits memory, and the size of any file to the same number of bytes.
+// Limits this process to `bytes` more memory, and any file that it writes to `bytes`.
 void LimitBytes(int64_t bytes) {
   Limit(RLIMIT_FSIZE, static_cast<rlim_t>(bytes));
 #if !__has_feature(address_sanitizer)

@@ -1,9 +1,9 @@
-// Stores bytes under keys in a folder: built objects, for later processes and for other builders.
+// Stores bytes, such as built objects, under keys in a folder, for later processes and for other builders.
 //
-// Each key has a file, which is written under another name and renamed, so that a reader finds a complete
-// file or none. A checksum reveals a damaged file, which is removed and not found. When the files together
-// exceed `max_bytes`, those that were not used for the longest are removed. That is checked now and then, so
-// the folder may be slightly larger. Anyone may remove files, or the folder, at any time.
+// Each key has a file, which is written under another name and renamed, so that a reader finds a complete file or none.
+// A checksum reveals a damaged file, which is removed and not found. When the files together exceed `max_bytes`, the
+// files that were not used for the longest are removed. Their size is checked now and then, so the folder may be
+// slightly larger. Anyone may remove files, or the folder, at any time.
 //
 // Any number of processes may use a folder. One thread uses an object of this class.
 #pragma once
@@ -24,7 +24,7 @@ class ObjectCache {
 
   std::optional<std::string> Find(Hash128 key);
 
-  // Stores the bytes. kFailedPrecondition if the folder, or a file in it, cannot be written.
+  // Stores the bytes under the key. kFailedPrecondition if the folder, or a file in it, cannot be written.
   absl::Status Keep(Hash128 key, const std::string& bytes);
 
  private:
@@ -35,12 +35,12 @@ class ObjectCache {
   int64_t kept_bytes_;  // bytes stored since old files were removed; very large before the first check
 };
 
-// Reads the result that is kept under the key. Returns false, and an unspecified result, if there is none.
+// Reads the build result that is stored under the key. Returns false, and an unspecified result, if there is none.
 bool FindResult(ObjectCache& cache, Hash128 key, BuildResult* result);
-// Keeps the result. If that fails, its `remark` says why.
+// Stores a build result under the key. If that fails, sets the result's `remark` to the reason.
 void KeepResult(ObjectCache& cache, Hash128 key, BuildResult* result);
 
-// Returns a hash of all bytes.
+// Returns a 128-bit hash of the bytes, for keys and checksums.
 Hash128 HashOf(const std::string& bytes);
 
 }  // namespace kiln

@@ -41,8 +41,8 @@
 namespace kiln {
 namespace {
 
-// The pipeline splits constant offsets off addresses before it hoists sums. Otherwise instruction selection
-// spends half of its time simplifying the bits of index sums.
+// LLVM's passes for Pipeline::kMinimal. They split constant offsets off addresses before they hoist sums. Otherwise
+// instruction selection spends half of its time simplifying the bits of index sums.
 constexpr char kMinimalPipeline[] =
     "function(instsimplify,sroa,separate-const-offset-from-gep,early-cse<memssa>,loop-mssa(licm))";
 
@@ -53,11 +53,11 @@ double Now() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-// A function that receives the text of the module after each pass.
+// A function that receives the name of each pass and the text of the module after it.
 using Sink = std::function<void(absl::string_view pass, const std::string& text)>;
 
-// LLVM's code generator for one kind of file. It is kept, since its setup takes as long as compiling a small
-// kernel.
+// LLVM's code generator for one kind of file, objects or assembly. It is kept, since its setup takes as long as
+// compiling a small kernel.
 class Generator {
  public:
   Generator(llvm::TargetMachine& target, llvm::CodeGenFileType type, bool quick) {
@@ -77,9 +77,10 @@ class Generator {
   }
 
  private:
-  // Turns off passes that take a fifth of the time and gain nothing on kernels (docs/decisions/0012): loop
-  // strength reduction, which StepPointers replaces, and the scheduler after register allocation. Only LLVM's
-  // command-line switches turn them off. These belong to the process and are read while passes are added.
+  // If `quick`, turns off passes of the code generator that take a fifth of the time and gain nothing on kernels
+  // (docs/decisions/0012); otherwise turns them on again. They are loop strength reduction, which StepPointers
+  // replaces, and the scheduler after register allocation. Only LLVM's command-line switches turn them off. These
+  // belong to the process and are read while passes are added.
   static void Switch(bool quick) {
     const auto& known = llvm::cl::getRegisteredOptions();
     for (const llvm::StringRef name : {"disable-lsr", "disable-post-ra"}) {
@@ -154,7 +155,8 @@ struct Codegen::Impl {
 
   absl::StatusOr<ObjectCode> Run(mlir::ModuleOp module, const CodegenOptions& options,
                                  std::optional<Stage> last, const Sink& sink);
-  // True if exp and powf read tables that fit registers of 64 bytes.
+  // True if code for exp and powf should read tables: the machine has vector registers of 64 bytes, which hold them,
+  // and the policy power-tables is on.
   bool UsesTables(const CodegenOptions& options) const {
     return machine.vector_bytes == 64 && options.policies.Has(Policy::kPowerTables);
   }
@@ -263,7 +265,8 @@ absl::StatusOr<std::string> Codegen::Impl::Assembly(const llvm::Module& module, 
   return assembly.Run(*copy);
 }
 
-// Lowers the module to the LLVM dialect. Returns whether it defines NAME_set_threads.
+// Lowers the module to the LLVM dialect. Returns whether it defines NAME_set_threads, as it does if loops run on
+// threads.
 absl::StatusOr<bool> Codegen::Impl::ToLlvmDialect(mlir::ModuleOp module,
                                                   const std::vector<EntryPoint>& entries,
                                                   Diagnostics& diagnostics,

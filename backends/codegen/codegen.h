@@ -93,7 +93,8 @@ class Codegen {
   // named). kInternal if LLVM rejects Kiln's code. Messages contain the diagnostics of MLIR and LLVM.
   absl::StatusOr<ObjectCode> Compile(mlir::ModuleOp module, const CodegenOptions& options);
 
-  // Returns the text after one stage, for `kiln show --stage`. Compiles no further. Consumes the module too.
+  // Compiles the module up to a stage and returns its text after this stage, for `kiln show --stage`. The module must
+  // not be used afterwards.
   absl::StatusOr<std::string> Text(mlir::ModuleOp module, const CodegenOptions& options, Stage stage);
 
   const MachineTarget& machine() const;

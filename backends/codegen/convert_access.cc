@@ -14,8 +14,8 @@ namespace {
 
 using mlir::Value;
 
-// Returns the pointer to the elements: the value that was put into the descriptor, if that can be found; otherwise
-// emits code that extracts it.
+// Returns the pointer in a memref descriptor: the value that was put into the descriptor, if that can be found;
+// otherwise emits code that extracts it.
 Value PointerIn(Value descriptor, mlir::Location loc, mlir::OpBuilder& b) {
   constexpr int64_t kAligned = 1;
   for (Value at = descriptor; auto put = at.getDefiningOp<mlir::LLVM::InsertValueOp>();

@@ -33,8 +33,8 @@ class LlvmConverter {
   mlir::FrozenRewritePatternSet all_;
 };
 
-// Checks that the module has only operations of LLVM's dialect and of `also`. kInvalidArgument with one that has
-// another dialect.
+// Checks that all operations of the module are of LLVM's dialect or of the dialect `also`. kInvalidArgument, with one
+// operation that is not.
 absl::Status OnlyLlvm(mlir::ModuleOp module, llvm::StringRef also = "");
 
 }  // namespace kiln

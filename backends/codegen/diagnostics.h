@@ -1,4 +1,5 @@
-// Messages of MLIR and LLVM, and what they print, as strings.
+// Collects the errors of MLIR and LLVM in a string (Diagnostics), and returns as a string what a function prints to an
+// LLVM stream (Printed).
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@
 
 namespace kiln {
 
-// Collects the messages of MLIR and LLVM while it lives, instead of printing them on stderr.
+// While it lives, collects the error messages of MLIR and LLVM, and drops their other messages. Nothing is printed on
+// stderr.
 class Diagnostics {
  public:
   Diagnostics(mlir::MLIRContext& context, llvm::LLVMContext& llvm_context)

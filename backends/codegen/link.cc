@@ -66,7 +66,7 @@ absl::Status Collect(const std::string& bytes, Symbols& symbols) {
   return absl::OkStatus();
 }
 
-// A library that this process has loaded, and the file that objects are linked with.
+// A system library that this process has loaded: its handle, and the path of its file, with which objects are linked.
 struct Library {
   void* handle;
   std::string path;
@@ -85,7 +85,8 @@ const std::vector<Library>& SystemLibraries() {
   return *libraries;
 }
 
-// Finds the libraries that define the undefined symbols of the objects.
+// Returns the paths of the system libraries (libm, libc) that define undefined symbols of the objects. kInvalidArgument
+// if neither defines such a symbol, or if no object defines a symbol to export.
 absl::StatusOr<std::vector<std::string>> Resolve(const Symbols& symbols, const LinkOptions& options) {
   std::vector<std::string> unknown;
   for (const std::string& name : options.exports) {
@@ -134,7 +135,7 @@ class Descriptor {
   int number_;
 };
 
-// Creates a file in memory; number() < 0 if that fails.
+// Creates a file in memory with these bytes. number() of the result is below 0 if that fails.
 Descriptor InMemory(absl::string_view bytes) {
   Descriptor file(memfd_create("kiln-link", MFD_CLOEXEC));
   return file.number() >= 0 && WriteAll(file.number(), bytes) ? std::move(file) : Descriptor(-1);
@@ -160,7 +161,7 @@ absl::Status RunInProcess(const std::vector<const char*>& arguments) {
   return absl::OkStatus();
 }
 
-// Runs ld.lld-22 as a child process, in which the descriptors keep their numbers.
+// Runs ld.lld-22 as a child process, which gets the file descriptors under the same numbers. kInternal if it fails.
 absl::Status RunChild(std::vector<const char*> arguments, const std::vector<int>& descriptors) {
   arguments[0] = "ld.lld-22";
   arguments.push_back(nullptr);
@@ -193,8 +194,8 @@ absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, co
   std::vector<Descriptor> files;
   files.push_back(InMemory(absl::StrCat("{ ", global, "local: *; };\n")));
   for (const std::string& object : objects) files.push_back(InMemory(object));
-  // The output goes into a pipe. For an output file, lld would create a temporary file, and LLVM keeps and
-  // searches the names of all such files as long as the process lives.
+  // Creates a pipe for lld's output. For an output file, lld would create a temporary file, and LLVM keeps and searches
+  // the names of all such files as long as the process lives.
   int ends[2] = {-1, -1};
   const bool piped = pipe2(ends, O_CLOEXEC) == 0;
   Descriptor from(ends[0]), into(ends[1]);

@@ -3,8 +3,8 @@
 
 namespace kiln {
 
-// Returns how many threads of other programs run or wait for a core now. Assumes that the calling thread is the
-// only one of ours that runs. 0 if the system does not tell.
+// Returns how many threads of other programs run or wait for a core now. Assumes that the calling thread is the only
+// thread of Kiln that runs. Returns 0 if the system does not tell.
 int OthersReadyToRun();
 
 // Returns the number of cores of the machine, including those that this process may not use but other programs'

@@ -1,4 +1,5 @@
-// The thread pool of compiled code (backends/runner/kiln_pool.h) as bytes, for linking and for exports.
+// Returns the thread pool of compiled code (backends/runner/kiln_pool.h), as an object to link and as a source to
+// export.
 #pragma once
 
 #include <string>

@@ -10,7 +10,8 @@ namespace kiln {
 // Adds the passes linalg -> loops, subviews and affine -> arith, canonicalize, CSE.
 void AddLoopPasses(mlir::PassManager& passes);
 
-// Replaces memref.copy by loops. For strided buffers it would call MLIR's own runtime.
+// Replaces each memref.copy by a loop nest. MLIR would lower copies of strided buffers to calls of its own runtime
+// library.
 void CopiesToLoops(mlir::ModuleOp module);
 
 }  // namespace kiln

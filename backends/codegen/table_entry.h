@@ -11,10 +11,11 @@ class Function;
 
 namespace kiln {
 
-// Returns NAME_by_table.
+// Returns the symbol NAME_by_table for an entry point NAME.
 std::string TableSymbol(const std::string& name);
 
-// Adds the function to the module of `entry`, which takes pointers and returns an i32.
+// Adds NAME_by_table, which calls `entry` with the pointers of a table, to the module. `entry` is the function NAME,
+// which takes pointers and returns an i32.
 void AddTableEntry(llvm::Function& entry);
 
 }  // namespace kiln

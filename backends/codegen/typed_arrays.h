@@ -1,4 +1,4 @@
-// Gives stack memory types that LLVM's passes know.
+// Rewrites arrays on the stack so that LLVM's passes can promote them to registers.
 #pragma once
 
 namespace llvm {
@@ -7,7 +7,8 @@ class Function;
 
 namespace kiln {
 
-// Rewrites alloca T, i64 N -> alloca [N x T]. SROA promotes only the latter, and memref.alloca becomes the former.
+// Rewrites the allocas of a function's entry block that have a constant number of elements: alloca T, i64 N becomes
+// alloca [N x T]. LLVM's SROA promotes only the latter, and memref.alloca becomes the former.
 void GiveArraysTheirType(llvm::Function& function);
 
 }  // namespace kiln

@@ -1,13 +1,13 @@
-// The cores that this process may use, and how a measurer divides them. Core numbers are those of
-// sched_setaffinity.
+// Finds the cores that this process may use, and divides them between timed runs and builders. Core numbers are those
+// of sched_setaffinity.
 #pragma once
 
 #include <vector>
 
 namespace kiln {
 
-// Returns for each physical core its hardware threads, lowest first. Contains only those that this process may
-// use; at least one.
+// Returns for each physical core the numbers of its hardware threads, lowest first. Contains only hardware threads that
+// this process may use; at least one.
 std::vector<std::vector<int>> UsableCores();
 
 struct CoreShares {
@@ -16,9 +16,9 @@ struct CoreShares {
   bool apart = false;                    // builds share no core with timed runs and may go on during them
 };
 
-// Takes `threads` cores for timed runs (0: all; never more than there are). These are the last cores, since
-// systems are busiest on the first. Builders get the others. If no core is left, there are as many builders
-// as cores, and they must wait for timed runs.
+// Reserves `threads` cores for timed runs (0: all; never more than there are). These are the last cores, since systems
+// are busiest on the first. Builders get one of the other cores each. If no core is left, there are as many builders as
+// cores, and they must wait for timed runs.
 CoreShares ShareCores(const std::vector<std::vector<int>>& cores, int threads);
 
 }  // namespace kiln

@@ -37,8 +37,8 @@ void InitializeTargets() {
   });
 }
 
-// Adds a feature to the list if the CPU has it but the list does not name it, because CpuInstruction::IsIn searches the
-// list.
+// Adds "+feature" to the list if the CPU has the feature but the list does not name it, because CpuInstruction::IsIn
+// searches the list.
 void AddIfThere(const llvm::MCSubtargetInfo& info, const std::string& feature, std::string* features) {
   const std::string with = absl::StrCat("+", feature);
   if (info.checkFeatures(with) && !absl::StrContains(absl::StrCat(*features, ","), with + ","))
@@ -73,7 +73,7 @@ absl::StatusOr<MachineTarget> Describe(const std::string& triple, const std::str
     machine.fma = true;
     machine.half = true;
   }
-  // Removes a feature whose requirements are missing, such as AVX512-VNNI without AVX-512.
+  // Replaces "+" by "-" for each feature whose requirements are missing, such as AVX512-VNNI without AVX-512.
   std::vector<std::string> all = absl::StrSplit(machine.features, ',', absl::SkipEmpty());
   for (std::string& feature : all)
     if (feature[0] == '+' && !info->checkFeatures(feature)) feature[0] = '-';

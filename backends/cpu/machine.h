@@ -1,10 +1,9 @@
-// Describes the CPU that code is compiled for as plain data. The search space, limits and code generation
-// read it.
+// Describes the CPU that code is compiled for as plain data, which the search space, limits and code generation read.
 //
-// Host() describes this machine through LLVM (triple, CPU, features) and hwloc (cores, caches). It leaves out
-// the features that the environment variable KILN_WITHOUT lists, separated by commas ("avx512f"), and the
-// features that require them. Named() describes another machine for cross compilation to an object file; its
-// cores and caches are unknown and 0. Both are thread-safe. Units: bytes.
+// Host() describes this machine through LLVM (triple, CPU, features) and hwloc (cores, caches). It leaves out the
+// features that the environment variable KILN_WITHOUT lists, separated by commas ("avx512f"), and the features that
+// require them. Named() describes another machine for cross compilation to an object file; its cores and caches are
+// unknown and 0. Both are thread-safe. Units: bytes.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,7 @@ struct MachineTarget {
   friend bool operator==(const MachineTarget&, const MachineTarget&) = default;
 };
 
-// Returns this machine. It is detected once per process, which takes about 3 ms.
+// Returns the description of this machine's CPU. It is detected once per process, which takes about 3 ms.
 const MachineTarget& Host();
 
 // Describes another machine by LLVM's names. kInvalidArgument if LLVM does not know the CPU or the triple

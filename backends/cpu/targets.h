@@ -1,8 +1,7 @@
-// The machines that programs can be compiled for, by name. "host" is this machine. The other CPUs are rows of
-// one table in targets.cc, with typical caches. A new machine takes one row. GPUs are rows of
-// lang/target/gpu.h.
+// Finds the machines that programs can be compiled for by name. "host" is this machine. The other CPUs are rows of one
+// table in targets.cc, with typical caches. A new machine takes one row. GPUs are rows of lang/target/gpu.h.
 //
-// A named machine has no fingerprint: nothing was measured on it, so no record belongs to it. Thread-safe.
+// A CPU other than the host has no fingerprint, the key of stored timings: nothing was measured on it. Thread-safe.
 #pragma once
 
 #include <string>
@@ -14,18 +13,19 @@
 
 namespace kiln {
 
-// Returns the target that describes this machine to the search, for programs on `threads` cores (0: all; never more
-// than there are).
+// Describes this machine's CPU as a target of the search, for programs on `threads` cores (0: all; never more than
+// there are).
 Target CpuTarget(int threads = 1);
 
 // Returns the names of all targets, "host" first; GPUs come last.
 std::vector<std::string> TargetNames();
 
-// Finds a target by name. kInvalidArgument lists the known names. For another machine than this one,
-// `threads` is not limited to its cores, and 0 means 1.
+// Finds a target by name. The error kInvalidArgument lists the known names. `threads` is the number of cores that
+// programs may use (0: all of the host; 1 for another CPU; the host's number is the limit for "host" only). GPUs ignore
+// it.
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads = 1);
 
-// Checks that whole models can be built for the target. kUnimplemented for a GPU.
+// Returns an error if whole models cannot be built for the target: kUnimplemented for a GPU.
 absl::Status CheckBuildsModels(const Target& target);
 
 // True if the target is this machine's CPU, so that programs for it can be measured here.

@@ -45,9 +45,9 @@ struct Exported {
   std::string remark = {};                   // which file is missing, and why; usually empty
 };
 
-// Writes the files to `folder`, which is created if needed. Each file appears complete or not at all, and
-// replaces an older one. kFailedPrecondition if the program cannot be built (with the compiler's message) or
-// a file cannot be written (with its path).
+// Compiles the program and writes the files of the export to `folder`, which is created if needed. Each file appears
+// complete or not at all, and replaces an older one. kFailedPrecondition if the program cannot be built (with the
+// compiler's message) or a file cannot be written (with its path).
 absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, const std::string& folder,
                                 BuilderPool& builders, const ExportOptions& options = {});
 
@@ -55,7 +55,8 @@ absl::StatusOr<Exported> Export(const Program& program, absl::string_view name, 
 // a keyword or main, or begins with a digit or "_", it gets the prefix "kiln_". An empty name becomes "kiln_program".
 std::string SafeIdentifier(absl::string_view name);
 
-// Does the same for a function and its files: names of functions in libc and libm get the prefix "kiln_" too.
+// Makes the name an identifier as SafeIdentifier does, for an exported function and its files. Names of functions in
+// libc and libm get the prefix "kiln_" too.
 std::string SafeName(absl::string_view name);
 
 }  // namespace kiln

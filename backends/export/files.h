@@ -13,7 +13,8 @@ struct NewFile {
 };
 
 // Creates the folder, and writes all files under temporary names before it renames them. If a file cannot be written,
-// none changes; if one cannot be renamed, those before it have changed. kFailedPrecondition with the path and the reason.
+// none changes; if one cannot be renamed, those before it have changed. kFailedPrecondition with the path and the
+// reason.
 absl::Status WriteFiles(const std::string& folder, const std::vector<NewFile>& files);
 
 }  // namespace kiln

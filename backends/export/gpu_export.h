@@ -2,7 +2,7 @@
 //
 //   NAME.h       int NAME(void* stream, const void* A, ..., void* C, void* workspace), int64_t
 //                NAME_workspace_bytes(void), const char* NAME_error(void), and int NAME_dl(void* stream, DLTensor*
-//                const* tensors), which checks what it gets
+//                const* tensors), which checks its tensors
 //   NAME.c       the same functions, with the cubin in it; libNAME.so is compiled from it
 //   NAME.cubin, NAME.ptx, NAME.mlir, NAME.trace
 //
@@ -22,7 +22,8 @@
 
 namespace kiln {
 
-// A program that was compiled for a GPU. The arguments of `launches` number its parameters, then the prepared ones.
+// The compiled form of a program for a GPU, to be exported. Arguments of `launches` are positions of its parameters,
+// after which the prepared arrays are numbered.
 struct GpuProduct {
   std::string chip = "";  // "sm_90a"
   std::string cubin = "", ptx = "";
@@ -36,8 +37,8 @@ struct GpuExportOptions {
   std::string checked = "";  // lines for the header about the comparison with the original
 };
 
-// Writes the files to `folder`, as Export does. libNAME.so needs a C compiler: CC, else cc in PATH. Without one it is
-// missing, and Exported::remark says why. kInternal if the compiler fails.
+// Writes the files of a GPU program to `folder`, as Export (export.h) does for a CPU. libNAME.so needs a C compiler:
+// CC, else cc in PATH. Without one it is missing, and Exported::remark says why. kInternal if the compiler fails.
 absl::StatusOr<Exported> ExportGpu(const Program& program, absl::string_view name, const std::string& folder,
                                    const GpuProduct& product, const GpuExportOptions& options = {});
 

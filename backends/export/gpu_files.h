@@ -9,7 +9,8 @@
 
 namespace kiln {
 
-// Returns the parameters of NAME between the stream and the workspace. Their names avoid those of the generated code.
+// Returns the parameters of the exported function NAME that stand between `stream` and `workspace`. Their names differ
+// from other names in the generated functions.
 std::vector<HeaderParam> GpuHeaderParams(const Program& program, const GpuProduct& product);
 
 std::string GpuHeaderText(const Program& program, const std::string& name, const GpuProduct& product,

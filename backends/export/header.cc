@@ -16,7 +16,8 @@
 namespace kiln {
 namespace {
 
-// Returns the C type of an element. An integer is signed unless the program reads it as unsigned; u8 never is.
+// Returns the C type of an element. An integer is signed unless the program reads it as unsigned; u8 is always
+// unsigned.
 std::string CType(DType type, Sign sign = Sign::kUnsaid) {
   if (sign == Sign::kUnsigned) return absl::StrCat("u", CType(type));
   switch (type) {

@@ -16,20 +16,21 @@ struct HeaderParam {
   std::string note;  // "input f32[512, 512]", "input i8[64] (unsigned)" (backends/export/signs.h)
 };
 
-// Returns the names of NAME's parameters, each a unique C identifier: the program's, then `prepared` more.
+// Returns the names of the exported function's parameters, each a unique C identifier: those of the program, then
+// `prepared` further ones for arrays that NAME_prepare writes.
 std::vector<std::string> ParameterNames(const Program& program, size_t prepared = 0);
 
 // Returns the role as a word: "input", "output", "constant" or "scalar"; "temporary" for all other roles.
 absl::string_view RoleWord(Role role);
 
-// Returns the parameters of NAME: the program's, then those that prepare writes.
+// Returns the parameters of the exported function NAME: those of the program, then the arrays that NAME_prepare writes.
 std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built);
 
 // Returns the declaration `int FUNCTION(PARAMETER, ...);` with a parameter a line, or `void` if there is none.
 std::string Prototype(const std::string& function, const std::vector<std::string>& parameters);
 
-// Returns the header's text. For its comment: `made_for` is the machine, and `checked` has lines about the
-// comparison with the original.
+// Returns the text of the C header of an exported program. For its comment, `made_for` names the machine, and `checked`
+// has lines about the comparison with the original.
 std::string HeaderText(const Program& program, const BuildResult& built, const std::string& name,
                        const std::string& made_for, const std::string& checked = "");
 

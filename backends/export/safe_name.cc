@@ -56,7 +56,8 @@ bool IsSystemFunction(const std::string& name) {
 std::string SafeIdentifier(absl::string_view name) {
   std::string safe;
   for (const char c : name) safe += absl::ascii_isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  // Adds a prefix to names that start with "_", which are reserved for the compiler.
+  // Adds a prefix to keywords, names that begin with a digit, and names that begin with "_", which are reserved for
+  // compilers.
   if (safe.empty() || safe[0] == '_' || absl::ascii_isdigit(static_cast<unsigned char>(safe[0])) ||
       IsKeyword(safe))
     return absl::StrCat("kiln_", safe.empty() ? "program" : safe);

@@ -10,8 +10,8 @@ bool IsInteger(DType type) {
   return !IsFloat(type) && type != DType::kI1 && type != DType::kIndex && type != DType::kU8;
 }
 
-// The sign with which an operation reads its first `operands` operands, and whether its result has that sign
-// too.
+// The sign (signed or unsigned) with which an operation reads its first `operands` operands, and whether its result has
+// this sign too (`gives`).
 struct Reading {
   Sign sign = Sign::kUnsaid;
   int operands = 0;
@@ -140,7 +140,7 @@ class Finder {
   const Program& p_;
   std::vector<int> read_, made_;  // by buffer: a set of Signs, as a mask
   std::vector<std::pair<Id, Id>> copies_;
-  // What was visited already, since several values may share an expression.
+  // What Visit, Read and Store have handled already, since several values may share an expression.
   absl::flat_hash_set<Id> seen_;
   absl::flat_hash_set<std::pair<Id, Sign>> read_so_;
   absl::flat_hash_set<std::pair<Id, Id>> stored_;

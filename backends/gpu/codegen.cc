@@ -42,17 +42,20 @@ double Now() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-// Marks a kernel with what its launch promises.
+// Gives a function the attributes of a kernel, and those that its launch promises: the most threads of a block, the
+// alignment of its arguments, and which of them do not overlap others.
 void MarkKernel(mlir::LLVM::LLVMFuncOp kernel, const Launch& launch) {
   mlir::OpBuilder b(kernel.getContext());
   kernel->setAttr(mlir::NVVM::NVVMDialect::getKernelFuncAttrName(), b.getUnitAttr());
   kernel->setAttr(mlir::NVVM::NVVMDialect::getMaxntidAttrName(),
                   b.getDenseI32ArrayAttr({static_cast<int32_t>(launch.threads)}));
-  // Without this, ptxas keeps room for a second block on a multiprocessor, and spills at half of the registers.
+  // Asks for at least one block on a multiprocessor. Without this attribute, ptxas keeps room for a second block, and
+  // spills at half of the registers.
   kernel->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   kernel.setLinkage(mlir::LLVM::Linkage::External);
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
-    // LLVM takes what only this thread writes as unchanged over barriers.
+    // Marks an argument noalias unless the kernel both reads and writes it: LLVM would assume that no other thread
+    // writes to the argument, and keep loaded values over barriers.
     if (!launch.arguments[i].is_read || !launch.arguments[i].is_written)
       kernel.setArgAttr(i, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     kernel.setArgAttr(i, mlir::LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(kAlignment));
@@ -76,7 +79,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineOf(const std::string
     return absl::FailedPreconditionError(absl::StrCat("LLVM has no GPU ", chip));
   llvm::TargetOptions as_marked;
   as_marked.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  // The least version of PTX that has the chip.
+  // Selects the least version of PTX that supports the chip.
   const bool is_new = absl::StartsWith(chip, "sm_10") || absl::StartsWith(chip, "sm_12");
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, chip, is_new ? "+ptx87" : "+ptx80", as_marked, std::nullopt,
@@ -101,8 +104,8 @@ void Optimize(llvm::Module& module, llvm::TargetMachine& machine) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-// Takes what is known of their alignment from masked loads of 3, 5, 6 or 7 lanes. LLVM 22 leaves an aligned load with a
-// constant mask to the code generator, which ends the process where the number of lanes is no power of two.
+// Removes the alignment from masked loads of 3, 5, 6 or another number of lanes that is no power of two. LLVM 22 leaves
+// an aligned load with a constant mask to the code generator, which ends the process for such numbers.
 void ForgetAlignmentOfOddMaskedLoads(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -114,7 +117,7 @@ void ForgetAlignmentOfOddMaskedLoads(llvm::Module& module) {
   }
 }
 
-// True for intrinsics that become calls of a library, which a GPU does not have.
+// True for LLVM intrinsics that become calls of the C math library, which a GPU does not have.
 bool IsInLibrary(llvm::Intrinsic::ID id) {
   static const std::set<llvm::Intrinsic::ID> ids = {
       llvm::Intrinsic::pow,  llvm::Intrinsic::powi, llvm::Intrinsic::sin,   llvm::Intrinsic::cos,

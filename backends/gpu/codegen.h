@@ -21,9 +21,9 @@ class ModuleOp;
 
 namespace kiln {
 
-// Converts a module with kernels in place, up to nvvm. Kernels get what their launch promises: the number of
-// threads, and pointers that are aligned to 16 bytes and, unless the kernel both reads and writes them, do
-// not overlap.
+// Converts a module with GPU kernels to the LLVM dialect with nvvm operations, in place. The kernels get attributes for
+// what their launches promise: the number of threads, and pointers that are aligned to 16 bytes and, unless the kernel
+// both reads and writes them, do not overlap.
 absl::Status ToNvvm(mlir::ModuleOp module, const LaunchList& launches);
 
 struct PtxStages {
@@ -32,7 +32,8 @@ struct PtxStages {
   double translate = 0, optimize = 0, emit = 0;  // CPU milliseconds
 };
 
-// Translates a module after ToNvvm. `chip`: sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120.
+// Translates a module to PTX, after ToNvvm has converted it. `chip`: sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120.
+// `prints_llvm`: returns the text of the LLVM IR, too.
 absl::StatusOr<PtxStages> ToPtx(mlir::ModuleOp module, const std::string& chip, bool prints_llvm = false);
 
 }  // namespace kiln

@@ -25,8 +25,8 @@ std::string Environment(const std::string& name) {
 
 std::string VariableOf(const std::string& tool) { return absl::StrCat("KILN_", absl::AsciiStrToUpper(tool)); }
 
-// Returns the paths where the tool may be, in the order of the search; only its variable's, if that is set. A `*` stands
-// for any name.
+// Returns the paths where a program of the CUDA toolkit may be, in the order of the search. If the environment variable
+// KILN_NAME is set, returns only its value. A `*` in a path stands for any name.
 std::vector<std::string> Places(const std::string& tool) {
   std::vector<std::string> places;
   if (const std::string path = Environment(VariableOf(tool)); !path.empty()) return {path};

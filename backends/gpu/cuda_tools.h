@@ -1,4 +1,4 @@
-// Finds and runs programs of the CUDA toolkit, which Kiln does without where it can.
+// Finds and runs programs of the CUDA toolkit. Kiln does without them where it can.
 //
 //   auto ptxas = FindCudaTool("ptxas");
 //
@@ -12,8 +12,9 @@
 
 namespace kiln {
 
-// Returns the path of a tool: KILN_NAME (such as KILN_PTXAS) if that is set, else in PATH, CUDA_HOME, CUDA_PATH,
-// /usr/local/cuda, or a package of PyPI.
+// Returns the path of a program of the CUDA toolkit: the value of the environment variable KILN_NAME (such as
+// KILN_PTXAS) if that is set, else the first found in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda, or a package of
+// PyPI.
 absl::StatusOr<std::string> FindCudaTool(const std::string& name);
 
 struct ToolRun {
@@ -21,7 +22,8 @@ struct ToolRun {
   std::string output;
 };
 
-// Runs a command whose first word is a path. The output has its errors too.
+// Runs a command, whose first word is the path of a program, and waits for its end. The output is what the program
+// wrote to stdout and stderr.
 ToolRun RunTool(const std::vector<std::string>& command);
 
 std::string ReadBytes(const std::string& path);  // "" if there is no such file

@@ -16,13 +16,14 @@ using mlir::Value;
 
 constexpr unsigned kGlobalSpace = 1, kSharedSpace = 3;
 
-// The lanes of a buffer that a copy reads or writes.
+// The elements that a copy reads or writes: a buffer, and the address in it of each vector lane.
 struct Place {
   Id buffer = kNone;
   IndexValue at = {};
 };
 
-// True if the lanes are adjacent, and aligned to all of their bytes.
+// True if the lanes of a copy are adjacent elements, and their address is proven to be aligned to `bytes`, the size of
+// all lanes together.
 bool IsWhole(MemoryEmitter& memory, const Place& place, int64_t bytes) {
   const int64_t lanes = memory.code().lanes();
   if (lanes > 0 ? place.at.stride() != 1 : !place.at.uniform()) return false;
@@ -39,7 +40,8 @@ Value PointerTo(MemoryEmitter& memory, const Place& place, unsigned space) {
       arith::MulIOp::create(b, memory.indices().Scalar(place.at.Uniform()), code.ConstantIndex(size));
   const Value address =
       arith::IndexCastOp::create(b, b.getI64Type(), arith::AddIOp::create(b, begin, offset));
-  // The address of shared memory is that within its space; that of global memory is generic.
+  // Casts the integer address to a pointer. For shared memory, it is an address within this address space. For global
+  // memory, it is a generic address, which is then cast to the global address space.
   const bool shared = space == kSharedSpace;
   const auto type = llvm_ir::LLVMPointerType::get(b.getContext(), shared ? space : 0);
   const Value pointer = llvm_ir::IntToPtrOp::create(b, type, address);
@@ -57,7 +59,7 @@ bool EmitCopy(MemoryEmitter& memory, const plan::Leaf& leaf) {
   const Program& p = code.program();
   const BlockNode& block = p.block(leaf.block);
   const BlockPlan& plan = code.plan().blocks.at(leaf.block);
-  // The value is a load, or a load within bounds and zero elsewhere.
+  // Finds the load that the block copies: its value is a load, or (kWithin) a load within bounds and zero elsewhere.
   Id load = p.List(block.values)[0];
   Value inside, runs;
   if (const Expr& within = p.exprs[load]; within.op == Op::kWithin) {

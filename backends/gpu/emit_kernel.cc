@@ -84,8 +84,9 @@ void KernelEmitter::EmitNumbers() {
   if (kernel_.blocks() > 1) digits(nvvm::BlockIdXOp::create(b, i32), kThreadAxes);
 }
 
-// Emits a loop on an axis as a test whether this thread has an iteration. Around a leaf across threads there is no test,
-// so that all threads reach the leaf: those without an iteration run nothing else.
+// Emits a loop on an axis of a GPU. Each thread runs the body for the iteration that has its number, inside a test
+// whether the loop has this iteration. Around a leaf that combines values of several threads there is no test, so that
+// all threads reach this leaf; threads without an iteration skip all other leaves.
 void KernelEmitter::EmitAxis(const plan::Loop& loop, const plan::Nodes& body) {
   mlir::ImplicitLocOpBuilder& b = code_.b();
   const size_t axis = AxisOf(loop.axis);
@@ -102,7 +103,8 @@ void KernelEmitter::EmitAxis(const plan::Loop& loop, const plan::Nodes& body) {
     const Value iteration =
         loop.first == 0 ? number
                         : arith::SubIOp::create(b, number, code_.ConstantIndex(loop.first)).getResult();
-    // What is hoisted to this level comes after an operation of its own, which follows what outer levels hoist.
+    // Emits an unused constant. Values that are hoisted to this loop's level are placed after it, and so after the
+    // values that are hoisted to outer levels.
     mlir::Operation* const anchor = arith::ConstantIndexOp::create(b, 0);
     code_.InLevel(b.getInsertionBlock(), anchor, [&] {
       memory_.loads().InRegion([&] {
@@ -171,7 +173,8 @@ void KernelEmitter::EmitLeaf(const plan::Leaf& leaf) {
       if (!EmitCopy(memory_, leaf)) Emitter::EmitLeaf(leaf);
     });
   }
-  // Conditions that no combined value decides hold for all threads that meet, or for none: then there is no result.
+  // Copies the leaf with only those conditions that do not depend on the reduction's loops. They hold for all threads
+  // whose values are combined, or for none of them, and then there is no result to store.
   plan::Leaf of_result = leaf;
   std::erase_if(of_result.asks, [&](int condition) {
     const std::vector<Id>& reduced = code_.plan().blocks.at(leaf.block).reduction_loops;

@@ -1,10 +1,10 @@
-// Emits a kernel of a loop plan as a function in func, scf, arith, memref, vector and nvvm.
+// Emits a GPU kernel of a loop plan as a function in func, scf, arith, memref, vector and nvvm.
 //
 //   for (const Kernel& kernel : kernels) KernelEmitter(program, indices, options, module, kernel).EmitKernel();
 //
-// Each thread runs the function. It runs the iteration of a loop on an axis that has its number, and the
-// leaves outside of an axis's loops if its number there is 0. Block and thread numbers are one-dimensional;
-// an axis is a digit of them. Private to backends/gpu.
+// Each thread runs the function. It runs the iteration of a loop on an axis that has its number on this axis, and
+// leaves outside of an axis's loops only if its number there is 0. Launches number blocks and threads in one dimension;
+// the code computes the number on each axis by division and remainder. Private to backends/gpu.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,8 @@ namespace kiln {
 
 class KernelEmitter : private Emitter {
  public:
-  // Keeps references to all. The program is the decomposed one that was planned.
+  // Makes an emitter of one kernel, which adds a function to `module`. `program` is the decomposed program that was
+  // planned. Keeps references to all arguments.
   KernelEmitter(const Program& program, const IndexPlan& plan, const LowerOptions& options,
                 mlir::ModuleOp module, const Kernel& kernel);
   void EmitKernel();

@@ -29,7 +29,8 @@ int64_t LanesOf(mlir::Type type) {
   return vector ? vector.getNumElements() : 1;
 }
 
-// Makes a value of this type from what `lane_of` gives for each lane: a scalar has one.
+// Emits a value of this type, a scalar or a vector, from the values lane_of(0), lane_of(1), ... of its lanes. A scalar
+// has one lane.
 Value OfLanes(mlir::ImplicitLocOpBuilder& b, mlir::Type type, llvm::function_ref<Value(int64_t)> lane_of) {
   const auto vector = mlir::dyn_cast<mlir::VectorType>(type);
   if (!vector) return lane_of(0);
@@ -43,7 +44,8 @@ Value LaneOf(mlir::ImplicitLocOpBuilder& b, Value value, int64_t lane) {
   return mlir::vector::ExtractOp::create(b, value, llvm::ArrayRef<int64_t>{lane});
 }
 
-// Shuffles a value in parts of 32 bits, and joins the results.
+// Emits the exchange of a value of up to 64 bits with another thread by `shuffle`, which exchanges an i32. Values of 64
+// bits are split into two halves, and smaller values than 32 bits are extended.
 Value InParts(CodeBuilder& code, Value value, llvm::function_ref<Value(Value)> shuffle) {
   mlir::ImplicitLocOpBuilder& b = code.b();
   const mlir::Type type = value.getType(), i32 = b.getI32Type();
@@ -98,7 +100,8 @@ Value ThreadReduction::Shuffle(Value value, int64_t distance) {
                  [&](int64_t lane) { return InParts(code_, LaneOf(b_, value, lane), shuffle); });
 }
 
-// Exchanges with lanes at distance 1, 2, 4 and so on. Every lane ends with the combination of all.
+// Emits the combination of the values of `lanes` adjacent threads of a warp by exchanges at distance 1, 2, 4 and so on.
+// Each thread ends with the combination of all.
 void ThreadReduction::CombineLanes(int64_t lanes, Values& values, Fold fold) {
   for (int64_t distance = 1; distance < lanes; distance *= 2) {
     Values others;
@@ -112,7 +115,7 @@ Value ThreadReduction::PlaceOf(const Exchange& exchange, Value slot, int64_t lan
   return arith::AddIOp::create(b_, slot, code_.ConstantIndex(lane * exchange.slots));
 }
 
-// Stores a value in a slot. An i1 takes a byte.
+// Emits the store of a value to a slot of shared memory, through which threads exchange values. An i1 takes a byte.
 void ThreadReduction::Put(Value value, const Exchange& exchange, Value slot) {
   for (int64_t lane = 0; lane < LanesOf(exchange.type); ++lane) {
     Value stored = LaneOf(b_, value, lane);
@@ -131,8 +134,9 @@ Value ThreadReduction::Get(const Exchange& exchange, Value slot) {
   });
 }
 
-// The first of each group of lanes puts its values into a slot. Then each thread folds the slots of all groups that it
-// meets. A barrier before lets the readers of an exchange before this one finish.
+// Emits the combination of values through shared memory. The first of each group of `lanes` adjacent threads puts its
+// values into the group's slot. Then each thread folds the slots of all groups along the reduced axes. A barrier before
+// lets threads finish reading from an earlier exchange.
 void ThreadReduction::CombineThroughMemory(int64_t lanes, Values& values, Fold fold) {
   const int64_t slots = kernel_.threads() / lanes;
   llvm::SmallVector<Exchange> exchanges;

@@ -1,5 +1,5 @@
-// Emits the combination of values of threads, or of each lane of their vectors: by shuffles within a warp, then through
-// shared memory. Private to backends/gpu.
+// Emits code that combines the values of several threads of a GPU into one, vectors lane by lane: by shuffles within a
+// warp, then through shared memory. Private to backends/gpu.
 #pragma once
 
 #include <vector>
@@ -10,15 +10,17 @@
 
 namespace kiln {
 
-// Emits the mask of the threads that the warp of this thread has, an i32.
+// Emits an i32 with a bit for each thread that the warp of `thread` has. The last warp of a block of `threads` threads
+// may have fewer than 32.
 mlir::Value LanesOfWarp(CodeBuilder& code, mlir::Value thread, int64_t threads);
 
 class ThreadReduction : public AcrossThreads {
  public:
   using Value = mlir::Value;
 
-  // Combines over these axes. `numbers`: of the thread on each axis; `thread`: in the block; `stores`:
-  // whether it stores the result (null: always). Keeps references to code and kernel.
+  // Makes a reduction over threads along `axes` (positions in AxisNumbers). `numbers`: this thread's number on each
+  // axis; `thread`: its number in the block; `stores`: whether it stores the result (null: always). Keeps references to
+  // code and kernel.
   ThreadReduction(CodeBuilder& code, const Kernel& kernel, const std::vector<size_t>& axes,
                   const std::vector<Value>& numbers, Value thread, Value stores)
       : code_(code),
@@ -35,7 +37,8 @@ class ThreadReduction : public AcrossThreads {
   Value Shuffle(Value value, int64_t distance);
   void CombineLanes(int64_t lanes, Values& values, Fold fold);
   void CombineThroughMemory(int64_t lanes, Values& values, Fold fold);
-  // Shared memory with a value for each slot: the first lane of all slots, then the second.
+  // Shared memory in which threads exchange `slots` values. Vectors are stored by lane: the first lane of all slots,
+  // then the second lane of all slots, and so on.
   struct Exchange {
     Value memory;
     mlir::Type type = {};  // of the values
@@ -44,7 +47,8 @@ class ThreadReduction : public AcrossThreads {
   Value PlaceOf(const Exchange& exchange, Value slot, int64_t lane);
   void Put(Value value, const Exchange& exchange, Value slot);
   Value Get(const Exchange& exchange, Value slot);
-  // The groups of lanes along an axis that is combined, and the distance of their slots.
+  // For an axis that is combined: the number of groups of threads along it, and the distance between their slots in
+  // shared memory. Threads of a group have combined their values by shuffles before.
   struct Digit {
     int64_t groups, distance;
   };

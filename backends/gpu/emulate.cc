@@ -73,7 +73,8 @@ class Rewriter {
     return absl::OkStatus();
   }
 
-  // Adds the functions of a launch by which a driver runs it (emulate.h). Returns their names.
+  // Adds two functions for the kernel K of a launch, by which a fake driver runs it: K_launch and K_arguments
+  // (emulate.h). Returns their names.
   std::vector<std::string> AddLauncher(const Launch& launch) {
     b_.setInsertionPointToEnd(module_.getBody());
     const std::vector<std::string> names = {launch.kernel + "_launch", launch.kernel + "_arguments"};
@@ -126,7 +127,8 @@ class Rewriter {
   }
 
  private:
-  // Removes what only a GPU knows, and the promise that only this thread writes a buffer.
+  // Makes a kernel an ordinary function of the host: removes the nvvm attributes, and all attributes of arguments, such
+  // as noalias. The function becomes internal to the object.
   void MakeOrdinary(llvm_ir::LLVMFuncOp function) {
     for (const mlir::NamedAttribute attribute : llvm::SmallVector<mlir::NamedAttribute>(function->getAttrs()))
       if (attribute.getName().strref().starts_with("nvvm.")) function->removeAttr(attribute.getName());
@@ -150,7 +152,8 @@ class Rewriter {
                : llvm_ir::AddrSpaceCastOp::create(b_, pointer_, pointer).getResult();
   }
 
-  // Calls a function of the emulator. It is weak, so that the object links without one.
+  // Emits a call of a function of the emulator, and declares the function as a weak symbol if need be, so that the
+  // object links without an emulator. Returns null if the result is void.
   Value Call(const std::string& name, mlir::Type result, const llvm::SmallVector<Value>& arguments) {
     auto function = module_.lookupSymbol<llvm_ir::LLVMFuncOp>(name);
     if (!function) {
@@ -174,7 +177,8 @@ class Rewriter {
                                        llvm_ir::Linkage::Internal);
   }
 
-  // Returns the kernel with its arguments in a table; makes it once.
+  // Returns a function that takes an array of pointers and calls the launch's kernel with them as arguments. Adds the
+  // function to the module at the first call.
   llvm_ir::LLVMFuncOp TableKernel(const Launch& launch) {
     mlir::OpBuilder::InsertionGuard guard(b_);
     b_.setInsertionPointToEnd(module_.getBody());
@@ -263,7 +267,7 @@ class Rewriter {
     Replace(shuffle, got);
   }
 
-  // --- Memory
+  // --- emission of checks before loads and stores
 
   static int64_t BytesOf(mlir::Type type) {
     if (const auto vector = mlir::dyn_cast<mlir::VectorType>(type))
@@ -274,7 +278,8 @@ class Rewriter {
     Call("kiln_emulate_access", void_,
          {Generic(pointer), bytes, Number(i64_, alignment), Number(i32_, write)});
   }
-  // True for memory of one thread, and for constants. `pointer`: one, or one for each lane.
+  // True if accesses at a pointer, or at a vector of pointers, need no check: it points to the stack of a thread or to
+  // a global constant.
   static bool NeedsNoCheck(Value pointer) {
     const Value base = BaseOf(pointer);
     return base.getDefiningOp<llvm_ir::AllocaOp>() || base.getDefiningOp<llvm_ir::AddressOfOp>();
@@ -284,7 +289,8 @@ class Rewriter {
     const int64_t bytes = BytesOf(type);
     Check(pointer, Number(i64_, bytes), static_cast<int64_t>(alignment.value_or(bytes)), write);
   }
-  // Adds the checks of the lanes of the mask, at pointers that are given or follow each other.
+  // Emits a check for each vector lane of a load or store. Lanes outside of the mask check 0 bytes. `pointers`: a
+  // pointer for each lane, or one pointer to adjacent elements.
   void Lanes(Value pointers, mlir::Type type, Value mask, bool write) {
     const auto vector = mlir::cast<mlir::VectorType>(type);
     const int64_t bytes = BytesOf(vector.getElementType());

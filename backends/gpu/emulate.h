@@ -7,7 +7,7 @@
 //
 // Its entry points NAME and, if some launch is of the prepare phase, NAME_prepare have the signature of CPU
 // kernels (backends/lower/lower.h): a pointer for each parameter, and a status, which is kEmulationFault
-// after a fault. A driver that stands for a GPU's runs a kernel K by itself:
+// after a fault. A fake of NVIDIA's driver can run a single kernel K:
 //
 //   int32_t K_launch(void* const* arguments, const int64_t* bytes, int64_t blocks, int64_t threads, int64_t shared)
 //   int32_t K_arguments()     // how many it takes
@@ -28,7 +28,8 @@ class ModuleOp;
 
 namespace kiln {
 
-// Returns the bytes of the shared object. Changes the module.
+// Compiles the module's kernels for the emulator. Returns the bytes of a shared object with the entry point `name`.
+// Changes the module.
 absl::StatusOr<std::string> EmulateKernels(mlir::ModuleOp module, const LaunchList& launches,
                                            const std::string& name);
 

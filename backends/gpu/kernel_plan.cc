@@ -22,7 +22,8 @@ int64_t ElementsOfArgument(const Program& p, const IndexPlan& plan, Id id) {
   return buffer.used() ? buffer.elements : LayoutElements(p, id);
 }
 
-// Reads the nodes of a kernel.
+// Fills in a Kernel from its nodes in the loop plan: sizes of axes, buffers and shared memory. Refuses what lowering to
+// GPUs does not have.
 class Reader {
  public:
   Reader(const Program& program, const IndexPlan& plan, Kernel& kernel)
@@ -116,7 +117,7 @@ class Reader {
   absl::Status status_;
 };
 
-// Checks that memory which is not the grid's is used by one kernel alone, since it ends with that kernel.
+// Checks that only one kernel uses a buffer that is not in global memory, because its contents end with the kernel.
 absl::Status CheckMemory(const Program& p, const std::vector<Kernel>& kernels) {
   std::map<Id, const Kernel*> users;
   for (const Kernel& kernel : kernels) {

@@ -1,4 +1,4 @@
-// The kernels of a loop plan: what each runs on, and the memory that it uses.
+// Lists the GPU kernels of a loop plan: the numbers of their blocks and threads, and the memory that they use.
 //
 //   const std::vector<Kernel> kernels = *Kernels(program, plan);
 //   const LaunchList launches = LaunchesOf(program, plan.indices, kernels);
@@ -31,8 +31,8 @@ struct Kernel {
   std::vector<Id> reads = {}, writes = {};  // buffers
   std::vector<Id> arguments = {};           // the buffers that are arguments
   int64_t shared_bytes = 0;                 // of buffers
-  // Leaves across threads exchange values in `exchange_bytes` of shared memory, at `shared_bytes` rounded up
-  // to 16.
+  // Threads exchange values of reductions in `exchange_bytes` of shared memory, which begin at `shared_bytes` rounded
+  // up to a multiple of 16.
   int64_t exchange_bytes = 0;
 
   bool Reads(Id buffer) const;
@@ -42,17 +42,19 @@ struct Kernel {
   int64_t exchange_offset() const { return (shared_bytes + 15) / 16 * 16; }
 };
 
-// Returns the kernels in the order of the plan, which must live as long as they do.
+// Returns the GPU kernels of the plan, one for each child of an entry, in the plan's order. The plan must live as long
+// as they do.
 absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::LoopPlan& plan);
 
-// Returns the parameters of the entry points: those of the program, then buffers that the prepare phase writes
-// and others read, by id.
+// Returns the parameters of the entry points: those of the program, then the buffers that the prepare phase writes and
+// the main phase uses, in the order of their ids.
 std::vector<Id> ParametersOf(const Program& program, const IndexPlan& plan);
 LaunchList LaunchesOf(const Program& program, const IndexPlan& plan, const std::vector<Kernel>& kernels);
 
-// Returns the axes of threads that a leaf across threads combines over, as positions in AxisNumbers, ascending.
+// Returns the thread axes over which a leaf across threads combines values, as positions in AxisNumbers, ascending.
 std::vector<size_t> AxesAcross(const Program& program, const IndexPlan& plan, const plan::Leaf& leaf);
-// Returns the number of adjacent lanes whose values shuffles combine: a power of two; 1 if shuffles do not help.
+// Returns how many adjacent threads of a warp combine their values by shuffles in a reduction over these axes: a power
+// of two, or 1 if shuffles do not help.
 int64_t LanesAcross(const Kernel& kernel, const std::vector<size_t>& axes);
 
 }  // namespace kiln

@@ -22,7 +22,8 @@ struct LoweredKernels {
   LaunchList launches;
 };
 
-// Lowers all kernels of the plan. The program is the decomposed one that was planned.
+// Lowers all kernels of the plan to functions of a new module, and lists their launches. `program` is the decomposed
+// program that was planned.
 absl::StatusOr<LoweredKernels> LowerKernels(const Program& program, const plan::LoopPlan& plan,
                                             mlir::MLIRContext& context, const LowerOptions& options = {});
 

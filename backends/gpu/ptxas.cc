@@ -72,7 +72,7 @@ absl::StatusOr<std::string> PtxasVersion() {
   const auto ptxas = FindPtxas();
   if (!ptxas.ok()) return ptxas.status();
   const std::string output = RunTool({*ptxas, "--version"}).output;
-  // The line "Cuda compilation tools, release 13.0, V13.0.88".
+  // Finds the version after ", V" in the line "Cuda compilation tools, release 13.0, V13.0.88".
   const size_t at = output.rfind(", V");
   if (at == std::string::npos) return absl::StrCat(*ptxas, " of an unknown version");
   const size_t end = output.find_first_of(" \n", at + 3);

@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// What ptxas says about a kernel. Sizes in bytes.
+// The registers and memory that a kernel uses, as ptxas reports them. Sizes are in bytes.
 struct KernelFacts {
   std::string name;
   int64_t registers = 0;
@@ -31,7 +31,7 @@ struct PtxasReport {
   std::vector<std::string> warnings = {};
 };
 
-// Reads the output of `ptxas -v`. Lines that it does not know say nothing.
+// Returns the kernels and warnings in the output of `ptxas -v`. Ignores lines that it does not know.
 PtxasReport ParsePtxas(absl::string_view output);
 
 struct KernelLimits {
@@ -52,7 +52,8 @@ struct Cubin {
   PtxasReport report;
 };
 
-// Assembles the PTX. kInvalidArgument with the output of ptxas if it fails; the error of FindPtxas if there is none.
+// Assembles PTX for a chip to a cubin. kInvalidArgument with the output of ptxas if it fails; the error of FindPtxas if
+// there is none.
 absl::StatusOr<Cubin> AssemblePtx(const std::string& ptx, const std::string& chip);
 
 }  // namespace kiln

@@ -68,8 +68,8 @@ std::optional<ArgBlocks::Affine> ArgBlocks::AffineOf(mlir::Value index) const {
   return left;
 }
 
-// True if the index is proven to grow from each iteration to the next one in the file's order, and never to be
-// below the start's index.
+// True if the index is proven to grow from each iteration of the reduced loops to the next one in the file's order, and
+// never to be below the index at which the reduction starts.
 bool ArgBlocks::Grows(mlir::Value index) const {
   const auto affine = AffineOf(index);
   if (!affine) return false;
@@ -100,7 +100,7 @@ Id ArgBlocks::Worst(int result) const {
   return b_.program().List(b_.program().monoids[monoid_].identity)[result];
 }
 
-// Returns the position of an iteration among the reduced loops, in the file's order, as an i64.
+// Returns an i64 expression for the position of an iteration among those of the reduced loops, in the file's order.
 Id ArgBlocks::PositionOf() const {
   IndexSum position = IndexSum::Constant(0);
   int64_t inner = 1;
@@ -135,7 +135,8 @@ mlir::LogicalResult ArgBlocks::Plan(const ArgReduction& arg) {
   }
   const DType type = direct_ ? index_type_ : DType::kI64;
   monoid_ = b_.ArgMonoid(arg.kind, value_type_, type, arg.last, arg.is_unsigned);
-  // If NaN wins or cannot occur, the start may be the result of an empty reduction and can be left out.
+  // Leaves out the start of the reduction if it is the result of an empty reduction: the worst value with index 0. That
+  // holds only if NaN wins or cannot occur, and the index grows.
   const Expr start = b_.program().exprs[first_value_], worst = b_.program().exprs[Worst(0)];
   const bool nothing = start.IsConstant(worst.Number()) && arg.nan == NaN::kWins;
   if (direct_ && nothing && grows && b_.program().exprs[first_index_].IsConstant(0)) first_index_ = kNone;
@@ -149,7 +150,7 @@ std::vector<Builder::IterSpec> ArgBlocks::Iters() const {
   return iters;
 }
 
-// Emits the block that reduces the value alone, if the file uses that result.
+// Adds the block that computes the maximum or minimum without its index, if the function uses that result.
 void ArgBlocks::EmitValue(const std::string& name) {
   const mlir::Value result = op_->getResult(value_result_);
   if (result.use_empty()) return;
@@ -160,7 +161,8 @@ void ArgBlocks::EmitValue(const std::string& name) {
   values_.SetBuffer(result, buffer);
 }
 
-// Returns the file's index at a position, over the loops that are not reduced.
+// Returns an expression for the index that the file computes in the iteration at `position` among those of the reduced
+// loops, over iters of the other loops.
 mlir::FailureOr<Id> ArgBlocks::IndexAt(mlir::Value index, Id position) {
   const auto leaf = [&](mlir::Value value) -> mlir::FailureOr<Id> {
     auto loop = value.getDefiningOp<mlir::linalg::IndexOp>();
@@ -217,7 +219,8 @@ void ArgBlocks::Emit() {
   EmitIndex(found_index);
 }
 
-// Emits the file's index for the position that was found, or its start index.
+// Adds the block that computes the argmax's index, as the file defines it, from the position that was found. A negative
+// position gives the initial index.
 void ArgBlocks::EmitIndex(Id found) {
   std::vector<int64_t> domain;
   std::vector<int> place(extents_.size(), -1);

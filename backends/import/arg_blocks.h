@@ -1,10 +1,10 @@
-// Emits the blocks of an argmax or argmin.
+// Adds the blocks that compute an argmax or argmin to the program.
 //
-// If the file's rule is an order-free reduction of (value, index), it becomes one block. Otherwise the blocks
-// find the index by the position of an iteration in the file's order:
+// If the file's rule is a reduction of (value, index) that does not depend on the order of iterations, it becomes one
+// block. Otherwise the blocks find the index by the position of an iteration in the file's order:
 //   nan_at    the first position of a NaN, if a NaN ends the search
-//   argmax    the value and its position; the file's start has position -1
-//   position  the index at that position, or the file's start index
+//   argmax    the value and its position; the initial value has position -1
+//   position  the index at that position, or the initial index
 // The index may thus be any function of the loops, and ties are resolved in the file's order.
 #pragma once
 
@@ -17,12 +17,13 @@ namespace kiln {
 
 class ArgBlocks {
  public:
-  // Prepares the blocks of one argmax. `dest`: the index of the destination, over the loops. `value`,
-  // `index`: numbers of the operation's results.
+  // Stores the operation of one argmax; Plan and Emit do the work. `dest`: the indices of the written elements, over
+  // the loops. `value`, `index`: numbers of the operation's results.
   ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<IndexSum> dest,
             int value, int index);
 
-  // Translates everything that the blocks need. On failure, the refusal is set.
+  // Translates all expressions that the blocks of the argmax need, and chooses the blocks. On failure, the refusal is
+  // set. Emit then adds the blocks.
   mlir::LogicalResult Plan(const ArgReduction& arg);
   void Emit();
 

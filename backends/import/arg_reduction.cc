@@ -10,7 +10,8 @@ namespace {
 using mlir::arith::CmpFPredicate;
 using mlir::arith::CmpIPredicate;
 
-// How the new value compares to the accumulated one: less, equal, greater, or which of the two are NaN.
+// A case in which a condition is evaluated: how the new value compares to the accumulated one: less, equal, greater, or
+// which of the two are NaN.
 enum class Order { kLess, kEqual, kGreater, kNewNaN, kOldNaN, kBothNaN };
 struct Case {
   Order values;
@@ -19,7 +20,7 @@ struct Case {
 
 struct Operands {
   mlir::Value value, old_value, index, old_index;
-  // Whether signed, or unsigned, integer comparisons of values were seen.
+  // Set if signed (or unsigned) integer comparisons of values were seen; an argmax with both is not recognized.
   mutable bool with_sign = false, without_sign = false;
 };
 
@@ -53,8 +54,8 @@ bool Holds(CmpFPredicate p, std::optional<int> sign) {
   return sign ? (bits & (*sign == 0 ? 1 : *sign > 0 ? 2 : 4)) != 0 : !ordered;
 }
 
-// Compares left with right: sets the sign, or nullopt if they are unordered. Returns false if they are not these
-// operands.
+// Compares two operands of a comparison in the given case: sets `sign` to -1, 0 or 1, or to nullopt if they are
+// unordered. Returns false if the operands are not the new and old value, or the new and old index.
 bool Compare(const Operands& o, const Case& c, mlir::Value left, mlir::Value right,
              std::optional<int>* sign) {
   const auto is = [&](mlir::Value a, mlir::Value b) { return left == a && right == b; };
@@ -96,7 +97,8 @@ std::optional<bool> Truth(mlir::Value condition, const Operands& o, const Case& 
   return llvm::isa<AndIOp>(op) ? *left && *right : llvm::isa<OrIOp>(op) ? *left || *right : *left != *right;
 }
 
-// Matches select(condition, new, old) or the reverse, and sets `term` to the new value. Returns null for others.
+// Matches select(condition, new, old) or select(condition, old, new), where old is the accumulator. Sets `term` to the
+// new value, which must not depend on the accumulator. Returns null for others.
 mlir::arith::SelectOp ChoiceOf(mlir::Value result, mlir::Value accumulator, mlir::Value* term) {
   auto select = result.getDefiningOp<mlir::arith::SelectOp>();
   if (!select || (select.getTrueValue() == accumulator) == (select.getFalseValue() == accumulator))
@@ -105,7 +107,8 @@ mlir::arith::SelectOp ChoiceOf(mlir::Value result, mlir::Value accumulator, mlir
   return DependsOn(*term, accumulator) ? nullptr : select;
 }
 
-// Returns whether the new value is taken; nullopt if that depends on the indices, or on something unknown.
+// Returns whether the select takes `term` if the values compare like `values`; nullopt if that also depends on the
+// indices, or on something unknown.
 std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir::Value term, Order values) {
   std::optional<bool> takes;
   for (const int index : {-1, 0, 1}) {
@@ -116,8 +119,8 @@ std::optional<bool> Takes(mlir::arith::SelectOp select, const Operands& o, mlir:
   return *takes == (select.getTrueValue() == term);
 }
 
-// Sets `kind` to max or min, and whether the choice skips NaN. Returns false if it selects neither the larger nor
-// the smaller value, or if a NaN would erase earlier values.
+// Recognizes a select as maximum or minimum: sets `kind`, and whether it skips NaN. Returns false if it selects neither
+// the larger nor the smaller value, or if a NaN would erase earlier values.
 bool KindOfChoice(mlir::arith::SelectOp choice, const Operands& o, mlir::Value term, Monoid::Kind& kind,
                   bool& skips_nan) {
   const auto greater = Takes(choice, o, term, Order::kGreater), less = Takes(choice, o, term, Order::kLess);

@@ -1,5 +1,4 @@
-// Recognizes argmax and argmin in the body of a linalg.generic: a value and an index that are reduced
-// together.
+// Recognizes argmax and argmin in the body of a linalg.generic, where a value and an index are reduced together.
 #pragma once
 
 #include <optional>
@@ -9,9 +8,10 @@
 
 namespace kiln {
 
-// Selects the (value, index) pair with the largest (kMax) or smallest (kMin) value.
+// A recognized argmax or argmin: which (value, index) pair wins. That is the pair with the largest (kMax) or smallest
+// (kMin) value, by the rules below for ties and NaN.
 struct ArgReduction {
-  // How a NaN affects the index.
+  // How a NaN among the values affects the index of an argmax or argmin.
   enum class NaN {
     kSkipped,  // a NaN never wins: the value and the index both skip it
     kWins,     // the index is that of the first NaN (with `last`, of the last one)
@@ -25,7 +25,7 @@ struct ArgReduction {
   NaN nan = NaN::kWins;
 };
 
-// Recognizes an argmax or argmin; nullopt if there is none. `value` and `index` are yielded values; the
+// Recognizes an argmax or argmin from two yielded values of a body, `value` and `index`; nullopt if they are none. The
 // accumulators are the block arguments of the same outputs.
 std::optional<ArgReduction> RecognizeArg(mlir::Value value, mlir::Value value_accumulator, mlir::Value index,
                                          mlir::Value index_accumulator);

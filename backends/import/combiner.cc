@@ -20,7 +20,7 @@ struct Step {
   mlir::Value factor = {};  // multiplies the term
 };
 
-// A select on a comparison, as a choice between a term and the accumulator.
+// A select that takes the term or keeps the accumulator, depending on a comparison of the two.
 struct Choice {
   mlir::Value term, accumulator;
   bool inverted = false;  // takes the term if the comparison is false
@@ -40,8 +40,8 @@ std::optional<Choice> ChoiceOf(mlir::arith::SelectOp select, mlir::Value left, m
   return choice;
 }
 
-// Returns the step of a maximum or minimum of integers. For one bit, true is the larger value unsigned, and -1
-// signed.
+// Returns the step of a maximum or minimum of integers. On single bits it becomes an or or an and: true is the larger
+// value as an unsigned bit, and the smaller one, -1, as a signed bit.
 Step Extremum(bool max, mlir::Value left, mlir::Value right, bool is_unsigned) {
   Step step{max ? Monoid::Kind::kMax : Monoid::Kind::kMin, left, right};
   if (left.getType().isInteger(1)) {
@@ -52,9 +52,9 @@ Step Extremum(bool max, mlir::Value left, mlir::Value right, bool is_unsigned) {
   return step;
 }
 
-// Matches a maximum or minimum by select. One that keeps the accumulator unless `term > accumulator` never
-// takes a NaN. One that takes the term if the comparison is unordered forgets all values before a NaN; that
-// is no monoid and is not matched.
+// Matches a maximum or minimum that is written as select(comparison, ...). A select that keeps the accumulator unless
+// `term > accumulator` never takes a NaN, so the step skips NaN. A select that takes the term if the comparison is
+// unordered forgets all values before a NaN; that is no monoid and is not matched.
 std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumulator) {
   if (auto compare = select.getCondition().getDefiningOp<mlir::arith::CmpFOp>()) {
     const auto choice = ChoiceOf(select, compare.getLhs(), compare.getRhs(), accumulator);
@@ -83,8 +83,8 @@ std::optional<Step> SelectStep(mlir::arith::SelectOp select, mlir::Value accumul
   return std::nullopt;
 }
 
-// Returns an operation as a step of a reduction; nullopt if it is none. Single bits are added, subtracted and
-// multiplied modulo 2.
+// Returns the step of a reduction that an operation computes, such as a sum or a maximum; nullopt for other operations.
+// Single bits are added and subtracted modulo 2, as an exclusive or, and multiplied as an and.
 std::optional<Step> StepOf(mlir::Operation* op, mlir::Value accumulator) {
   using namespace mlir::arith;  // NOLINT: the operations of one dialect
   if (auto select = llvm::dyn_cast<SelectOp>(op)) return SelectStep(select, accumulator);

@@ -27,13 +27,14 @@ std::string BytesOf(mlir::DenseElementsAttr elements, DType dtype) {
   return bytes;
 }
 
-// Returns the bytes of a resource; empty if the file leaves them out.
+// Returns the bytes of a constant that the file stores as a dense_resource; empty if the file leaves them out.
 llvm::ArrayRef<char> BytesOf(mlir::DenseResourceElementsAttr resource) {
   const mlir::AsmResourceBlob* blob = resource.getRawHandle().getBlob();
   return blob ? blob->getData() : llvm::ArrayRef<char>();
 }
 
-// Returns the number of bytes of a constant that may become a parameter; -1 for other operations.
+// Returns the number of bytes of a constant that may become a parameter without bytes; -1 for other operations, splats,
+// i1 and wide integers.
 int64_t DetachableBytes(mlir::Operation* op) {
   auto constant = llvm::dyn_cast_if_present<mlir::arith::ConstantOp>(op);
   const auto type = constant ? llvm::dyn_cast<mlir::RankedTensorType>(constant.getType()) : nullptr;

@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// Tests each extent for 0. A product of large extents could wrap to 0.
+// Tests each extent for 0. Multiplies none of them, since a product of large extents could wrap to 0.
 bool HasNoElements(mlir::Value value) {
   const auto tensor = llvm::dyn_cast<mlir::RankedTensorType>(value.getType());
   return tensor && tensor.hasStaticShape() && llvm::is_contained(tensor.getShape(), 0);
@@ -28,8 +28,8 @@ mlir::Type Signless(mlir::IntegerType type) {
   return mlir::IntegerType::get(type.getContext(), type.getWidth());
 }
 
-// Rewrites a gather with the loops of the batch, then those of the source. A gathered dimension has a loop of
-// extent 1 or no loop.
+// Rewrites tensor.gather as a linalg.generic without operands, which extracts each element. Its loops are those of the
+// batch, then those of the source. A gathered dimension has a loop of extent 1 or no loop.
 void GatherAsGeneric(mlir::tensor::GatherOp op, mlir::IRRewriter& rewriter) {
   const mlir::RankedTensorType result = op.getResultType(), source = op.getSourceType();
   if (!result.hasStaticShape() || !source.hasStaticShape()) return;
@@ -74,8 +74,8 @@ mlir::Value Index(mlir::OpBuilder& b, mlir::Location at, int64_t value) {
   return mlir::arith::ConstantIndexOp::create(b, at, value);
 }
 
-// Emits code that finds, for each place of the scattered dimensions, the row of the indices that names it, or
-// `none`. It goes through all rows, and the last match wins.
+// Emits a reduction that finds, for each place of the scattered dimensions, the number of the row of the indices that
+// names the place, or `none`. It goes through all rows, and the last match wins.
 mlir::Value RowOfEachPlace(mlir::tensor::ScatterOp op, mlir::Value none, mlir::IRRewriter& rewriter) {
   using namespace mlir;  // NOLINT: many of its names
   const Location loc = op.getLoc();
@@ -122,8 +122,8 @@ mlir::Value RowOfEachPlace(mlir::tensor::ScatterOp op, mlir::Value none, mlir::I
       .getResult(0);
 }
 
-// Rewrites a scatter as two operations: one finds the row of the indices that names each place (-1: none),
-// the other takes that row's element of the source, or the destination's element.
+// Rewrites tensor.scatter as two linalg.generics. One finds the row of the indices that names each place (-1: none).
+// The other takes that row's element of the source, or the destination's element if there is no row.
 void ScatterAsGenerics(mlir::tensor::ScatterOp op, mlir::IRRewriter& rewriter) {
   using namespace mlir;  // NOLINT: many of its names
   const RankedTensorType dest = op.getDestType(), source = op.getSourceType(), given = op.getIndicesType();
@@ -167,7 +167,7 @@ void ScatterAsGenerics(mlir::tensor::ScatterOp op, mlir::IRRewriter& rewriter) {
   rewriter.replaceOp(op, result.getResults());
 }
 
-// Replaces a pad of a tensor without elements by its padding value, if that is one number.
+// Replaces tensor.pad of a tensor without elements by a splat of its padding value, if that is one number.
 void PadOfNothing(mlir::tensor::PadOp op, mlir::IRRewriter& rewriter) {
   mlir::Value number = op.getConstantPaddingValue();
   if (!number) return;

@@ -1,5 +1,5 @@
-// Rewrites operations that translation does not know, before and after named operations become generic ones:
-// operations that are not linalg on signless tensors, and operations without iterations.
+// Rewrites operations that the translation to Program does not know: before named linalg operations become generic
+// ones, operations that are not linalg on signless tensors; after that, operations without iterations.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -9,11 +9,11 @@ namespace kiln {
 // Lowers TOSA with MLIR's own passes. Fails after emitting a diagnostic.
 mlir::LogicalResult LowerTosa(mlir::ModuleOp module);
 
-// Turns signed and unsigned element types into signless ones with the same bits. The operations still say
-// whether they read them as signed. Casts between the two disappear.
+// Turns signed and unsigned element types into signless ones with the same bits. Each operation still says whether it
+// reads its operands as signed. Removes casts between signed and unsigned types.
 void MakeSignless(mlir::ModuleOp module);
 
-// Makes arith.bitcast of tensor.bitcast.
+// Replaces each tensor.bitcast by arith.bitcast, which works element by element.
 void MakeBitcastsScalar(mlir::ModuleOp module);
 
 // Rewrites linalg.pack and unpack as pads, reshapes, transposes and slices, and tensor.gather and scatter as
@@ -23,8 +23,8 @@ void DecomposeNamed(mlir::ModuleOp module);
 // True for a tensor with an extent of 0.
 bool HasNoElements(mlir::Value value);
 
-// Replaces operations without iterations by their initial values, and removes reads of tensors without
-// elements.
+// Replaces each linalg.generic without iterations by its initial values, and each operation whose result has no
+// elements by tensor.empty. Removes reads of tensors without elements in pads, concats and inserted slices.
 void DropEmpty(mlir::ModuleOp module);
 
 }  // namespace kiln

@@ -43,7 +43,8 @@ uint64_t Number(absl::string_view little_endian, int size) {
   return number;
 }
 
-// True for safetensors: a length, then a JSON header.
+// True if the bytes begin like a safetensors file: eight bytes with a length that fits the file, then "{" of a JSON
+// header.
 bool IsSafetensors(absl::string_view bytes) {
   return bytes.size() > 8 && bytes[8] == '{' && Number(bytes, 8) >= 2 && Number(bytes, 8) <= bytes.size() - 8;
 }
@@ -59,8 +60,8 @@ bool TakeVarint(absl::string_view* bytes, uint64_t* number) {
   return false;
 }
 
-// True for ONNX, which has no magic number: the bytes are a complete protocol buffer with the fields of a
-// ModelProto, including the version and the graph.
+// True if the bytes are an ONNX file. ONNX has no magic number: the bytes are a complete protocol buffer with fields of
+// a ModelProto, including the version and the graph.
 bool IsOnnx(absl::string_view bytes) {
   constexpr uint64_t kVersion = 1, kModelVersion = 5, kGraph = 7, kLast = 25, kVarint = 0, kBytes = 2;
   bool version = false, graph = false;
@@ -79,7 +80,7 @@ bool IsOnnx(absl::string_view bytes) {
   return version && graph;
 }
 
-// Returns the kind of a zip file, by the name of its first entry.
+// Returns the kind of a zip file (NumPy, PyTorch, unknown), by the name of its first entry.
 FileKind OfZip(absl::string_view bytes) {
   constexpr size_t kLength = 26, kName = 30;
   const absl::string_view name =

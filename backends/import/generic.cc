@@ -17,7 +17,8 @@
 namespace kiln {
 namespace {
 
-// A planned block, with one result, or two for an argmax.
+// A translated block that is not yet in the program. It computes one result of the linalg.generic, or two for an
+// argmax.
 struct Planned {
   std::vector<int> results;
   std::string name;
@@ -53,7 +54,7 @@ std::optional<IndexSum> ToSum(mlir::AffineExpr expr, const std::vector<int64_t>&
   }
 }
 
-// Returns the identity of a monoid as the bits of a constant.
+// Returns the identity of a monoid, such as 0 for a sum, as the bits of a constant of the dtype.
 int64_t IdentityBits(Monoid::Kind kind, DType dtype) {
   Program scratch;
   const Id monoid = scratch.AddMonoid(kind, dtype);
@@ -89,7 +90,8 @@ class GenericTranslator {
   mlir::Value Yielded(unsigned result) { return op_.getBlock()->getTerminator()->getOperand(result); }
   bool IsReduction() { return op_.getNumReductionLoops() > 0; }
 
-  // Groups the used results into blocks: a value and the index chosen with it are in one block.
+  // Returns the results that each block computes: one used result, or for an argmax the value and the index that is
+  // chosen with it.
   std::vector<std::vector<int>> Blocks() {
     const auto accumulators = op_.getRegionOutputArgs();
     const int count = static_cast<int>(op_->getNumResults());
@@ -144,7 +146,7 @@ class GenericTranslator {
     return mlir::success();
   }
 
-  // True if the operation yields a scalar from outside for every element.
+  // True if the operation is a fill: it yields one scalar, computed outside of its body, for every element.
   bool IsFill() {
     if (IsReduction() || op_->getNumResults() != 1 || !op_.getIndexingMapsArray().back().isPermutation())
       return false;
@@ -181,8 +183,8 @@ class GenericTranslator {
     return values_.Read(operand.get(), *index, domain_, scalars_, op_);
   }
 
-  // Checks that one instance writes each element of the result (or one for each point of the reduction
-  // iters).
+  // Refuses the operation unless its result is indexed by each parallel loop once, and otherwise by zeros. So one
+  // iteration writes each element of the result, or one for each point of the reduction loops.
   mlir::LogicalResult CheckDest(mlir::AffineMap map) {
     std::vector<int> uses(domain_.size(), 0);
     bool plain = true;
@@ -303,7 +305,7 @@ class GenericTranslator {
     return plan.arg->Plan(*arg);
   }
 
-  // Emits one block that tests all assertions of the body, over the loops that they depend on.
+  // Adds one block that tests all assertions (cf.assert) of the body, over the loops that they depend on.
   mlir::LogicalResult Assertions() {
     if (assertions_.empty()) return mlir::success();
     std::vector<bool> used(domain_.size(), false);
@@ -342,7 +344,8 @@ class GenericTranslator {
     for (const mlir::Value operand : op->getOperands()) FindLoops(operand, used);
   }
 
-  // Replaces NaN by the identity, for reductions that skip NaN: maxnum and minnum with the identity do that.
+  // Replaces NaN terms by the identity of a maximum or minimum, for reductions that skip NaN: maxnum and minnum of the
+  // term and the identity do that.
   Id WithoutNaN(Monoid::Kind kind, DType dtype, Id value) {
     if (!IsFloat(dtype)) return value;
     return b_.Make(kind == Monoid::Kind::kMax ? Op::kMaxNum : Op::kMinNum, dtype, value,
@@ -365,8 +368,8 @@ class GenericTranslator {
     return ops[static_cast<int>(combiner.kind)];
   }
 
-  // Returns the name of the operation, for a block. A select of one of the two compared values counts as maximum
-  // or minimum.
+  // Returns the name of an elementwise block: its last operation, such as "add". A select of one of the two values that
+  // its condition compares is called "max" or "min".
   std::string OperationName(const Expr& e) {
     Op op = e.op;
     if (op == Op::kSelect) {
@@ -384,8 +387,8 @@ class GenericTranslator {
     return absl::StrReplaceAll(absl::string_view(kiln::ToString(op)), {{"-", "_"}});
   }
 
-  // Returns the name of a block: "contraction", or such as "reduce_max"; for an elementwise block, its last
-  // operation, or the kind of copy.
+  // Returns the name of a block: "contraction" for a sum of products, "reduce_max" and the like for other reductions,
+  // "fill", the last operation of an elementwise block, or for a copy "copy", "transpose" or "broadcast".
   std::string NameOf(const Planned& plan) {
     const Expr& e = b_.program().exprs[plan.values[0]];
     if (plan.kind) {

@@ -1,5 +1,5 @@
-// Translates a linalg.generic: one block for each used result (one for both results of an argmax), and one
-// for its assertions.
+// Translates a linalg.generic to blocks: one block for each used result (one for both results of an argmax), and one
+// that checks its assertions.
 #pragma once
 
 #include "backends/import/values.h"

@@ -58,8 +58,9 @@ std::string UnknownDialect(const std::string& where, absl::string_view op) {
                    absl::StrCat("lower ", dialect, " to linalg on tensors when exporting")});
 }
 
-// Improves the parser's errors about unknown dialects. One of them does not name the operation, but the name
-// is in quotes before the error's position.
+// Returns the text of a parser's error. Errors about unknown dialects, and about tensor.scatter without `unique`,
+// become refusals with a hint. If an error does not name the operation, takes its name from the quotes before the
+// error's position in the text.
 std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text) {
   const std::string message = diagnostic.str(), where = Where(diagnostic.getLocation());
   const auto place = llvm::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation());
@@ -76,7 +77,8 @@ std::string Reworded(const mlir::Diagnostic& diagnostic, absl::string_view text)
   }
   if (place && absl::StrContains(message, "unregistered dialect")) {
     const std::vector<absl::string_view> lines = absl::StrSplit(text, '\n');
-    // Checks the position against the text, because positions in bytecode refer to another file.
+    // Finds the line of the error in the text; uses an empty line if the text has none there, because positions in
+    // bytecode refer to another file.
     const absl::string_view line = place.getLine() - 1 < lines.size() ? lines[place.getLine() - 1] : "";
     const absl::string_view before = line.substr(0, place.getColumn() - 1);
     const std::vector<absl::string_view> quoted = absl::StrSplit(before, '"');
@@ -133,7 +135,8 @@ std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
       .str();
 }
 
-// Returns the argument names of each function, before normalization loses them. Bytecode has none.
+// Returns the names of the arguments of each function in the file, before normalization loses them. Bytecode has no
+// names.
 llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module, llvm::SourceMgr& sources) {
   llvm::StringMap<std::vector<std::string>> names;
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {

@@ -1,11 +1,12 @@
-// Imports a text without a copy of it.
+// Imports linalg from a text in memory without copying the text.
 #pragma once
 
 #include "backends/import/import.h"
 
 namespace kiln {
 
-// Does the same as ImportLinalg, for a text that is followed by a zero byte, such as a file that LLVM maps.
+// Imports a text like ImportLinalg, but does not copy it: the text must be followed by a zero byte, as in a file that
+// LLVM maps.
 absl::StatusOr<Imported> ImportTerminated(absl::string_view text, absl::string_view filename,
                                           const ImportOptions& options);
 

@@ -1,9 +1,9 @@
-// Puts foreign calls in the place of boundaries: the buffers between them and the blocks become temporaries, and are no
-// parameters any more. The program then reads buffers that no block writes, so Verify refuses it; planning and outlining
-// take it together with its calls.
+// Replaces the boundaries of an imported model by foreign calls: the buffers between boundaries and blocks become
+// temporaries, and are no parameters any more. The program then reads buffers that no block writes, so Verify refuses
+// it; planning and outlining take it together with its calls.
 //
 //   Program model = imported.program;
-//   SimplifyModel(model, policies);        // before: it takes the buffers that foreign calls read for results
+//   SimplifyModel(model, policies);        // before JoinForeign: it takes buffers that foreign calls read for results
 //   const std::vector<ForeignCall> foreign = JoinForeign(imported, model);
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// Returns a call for each boundary, and makes temporaries of the buffers in Imported::between. `program` is the imported
-// one, or has the same parameters.
+// Returns a foreign call for each boundary, with the buffers that it reads and writes. Makes the buffers in
+// Imported::between temporaries of `program`, which is the imported program or has the same parameters.
 std::vector<ForeignCall> JoinForeign(const Imported& imported, Program& program);
 
 }  // namespace kiln

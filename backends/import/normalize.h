@@ -1,14 +1,15 @@
-// Normalizes a module to the form that translation reads: one flat function of linalg.generic, tensor
-// operations and constants.
+// Normalizes a parsed module to the form that the translation to Program reads: one flat function of linalg.generic,
+// tensor operations and constants.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {
 
-// Inlines, removes unused code, canonicalizes, generalizes named operations (their names stay in the
-// locations, see refusal.h), and turns operands with one element into scalars. `unrolls`: takes out of loops what does not
-// change in them, and unrolls short ones (unroll_loops.h). Fails after emitting a diagnostic.
+// Inlines, removes unused code, canonicalizes, turns named operations into linalg.generic (their names stay in the
+// locations, see refusal.h), and turns operands with one element into scalars. `unrolls`: moves operations that do not
+// change from iteration to iteration out of loops, and unrolls short loops (unroll_loops.h). Returns failure after
+// emitting a diagnostic.
 mlir::LogicalResult Normalize(mlir::ModuleOp module, bool unrolls);
 
 }  // namespace kiln

@@ -18,7 +18,7 @@ using OpSet = llvm::SetVector<mlir::Operation*>;
 
 bool IsTensor(mlir::Value value) { return llvm::isa<mlir::TensorType>(value.getType()); }
 
-// True if a buffer can hold the value.
+// True if a buffer can hold the value: a scalar or a tensor of static shape with a known element type.
 bool FitsBuffer(mlir::Value value) {
   std::vector<int64_t> shape;
   Why why;
@@ -55,7 +55,8 @@ class Outliner {
   }
 
  private:
-  // True for operations that each cut has a copy of: constants, empty tensors, fills, and computations of scalars.
+  // True for operations of which each cut gets its own copy: small constants, empty tensors, fills, and computations of
+  // scalars.
   bool IsCopied(mlir::Operation* op) const {
     if (op == nullptr || op->getBlock() != &block_ || region_.contains(op) || !mlir::isMemoryEffectFree(op) ||
         IsDetached(op, least_detached_))
@@ -66,7 +67,8 @@ class Outliner {
     return op->getNumRegions() == 0 && llvm::none_of(op->getResults(), IsTensor);
   }
 
-  // Adds the values that an operation of a cut takes from outside, directly or through operations that are copied.
+  // Adds to `sources` the values that an operation of a cut takes from outside, directly or through operations that are
+  // copied into the cut.
   void SourcesOf(mlir::Operation* op, llvm::SetVector<mlir::Value>& sources) const {
     for (const mlir::Value value : Uses(op)) {
       mlir::Operation* from = value.getDefiningOp();
@@ -115,7 +117,7 @@ class Outliner {
     }
   }
 
-  // Takes the operations that lie on a path from one operation of the cut to another.
+  // Adds to a cut the operations that lie on a path from one operation of the cut to another.
   void TakePaths(size_t region) {
     if (regions_[region].size() < 2) return;
     llvm::SmallPtrSet<mlir::Operation*, 32> after;
@@ -141,9 +143,10 @@ class Outliner {
     for (mlir::Operation* op : path) Add(region, op);
   }
 
-  // --- making one call
+  // --- Replacing the operations of one cut by one call
 
-  // Copies what defines the value into the cut, or makes a parameter of it.
+  // Makes a value that a cut uses available in the cut's function: copies the operations that define it, or makes a
+  // parameter of it. A scalar is passed as a tensor of rank 0.
   void Take(mlir::Value value, mlir::OpBuilder& inside, mlir::IRMapping& map) {
     if (map.contains(value)) return;
     mlir::Operation* from = value.getDefiningOp();

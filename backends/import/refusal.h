@@ -1,4 +1,4 @@
-// The reason why an operation cannot be imported, and its place in the user's file.
+// The error of an import: the operation that cannot be imported, its place in the user's file, the reason, and a hint.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct Refusal {
   std::string hint;
 };
 
-// Why an operation is refused, and a hint what to do about it.
+// The reason why an operation cannot be imported, and a hint what the user can do about it.
 struct Why {
   std::string reason, hint;
 };
 
-// Fills in `refusal` and returns failure.
+// Sets `refusal` to the operation, its place in the file, the reason and the hint. Returns failure.
 mlir::LogicalResult Refuse(Refusal& refusal, mlir::Operation* op, std::string reason, std::string hint);
 inline constexpr char kTypesHint[] =
     "cast it when exporting: Kiln computes with f64, f32, f16, bf16, i1, i8, i16, i32 and i64";
@@ -34,8 +34,8 @@ std::string Where(mlir::Location location);
 // Returns the message of a refusal: "FILE:LINE:COL: OP is not supported (REASON)\n  hint: HINT".
 std::string ToString(const Refusal& refusal);
 
-// Returns the name of the named operation that normalization replaced, which it left in the operation's location;
-// "" if there is none.
+// Returns the name of the linalg operation, such as "matmul", from which normalization made this linalg.generic; "" if
+// there is none. SetOriginalName stores it in the operation's location.
 std::string OriginalName(mlir::Operation* op);
 void SetOriginalName(mlir::Operation* op, llvm::StringRef name);
 

@@ -26,7 +26,8 @@ absl::Status UnknownArgument(const std::string& name, const std::vector<std::str
   return absl::InvalidArgumentError(absl::StrCat("inputs: ", UnknownName("argument", name, known)));
 }
 
-// Returns the position of an argument, by its name in the file or as "argN"; the number of arguments if unknown.
+// Returns the position of the argument with this name in the file, or of argument N for the name "argN". Returns the
+// number of arguments if there is no such argument.
 size_t PositionOf(const std::string& name, const std::vector<std::string>& names) {
   for (size_t i = 0; i < names.size(); ++i) {
     if (!name.empty() && names[i] == name) return i;

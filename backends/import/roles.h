@@ -1,5 +1,5 @@
-// Which arguments of a function are inputs and which are constants, such as the weights of a model, as the
-// user says it.
+// Finds which arguments of a function are inputs and which are constants, such as the weights of a model, from the
+// user's option `inputs`.
 #pragma once
 
 #include <string>
@@ -10,9 +10,10 @@
 
 namespace kiln {
 
-// Returns the positions of all arguments that `inputs` does not name. `inputs` is ImportOptions::inputs, `names`
-// the file's names of the arguments, and `is_marked` says which the file marks as constants.
-// kInvalidArgument for a number out of range, an unknown name, or an input that the file marks as a constant.
+// Returns the positions of the constants: of all arguments that `inputs` does not name. `inputs` is
+// ImportOptions::inputs, `names` has the file's names of the arguments, and `is_marked` says which arguments the file
+// marks as constants. kInvalidArgument for a number out of range, an unknown name, or an input that the file marks as a
+// constant.
 absl::StatusOr<std::vector<int>> ConstantArguments(const std::vector<std::string>& inputs,
                                                    const std::vector<std::string>& names,
                                                    absl::FunctionRef<bool(int)> is_marked);

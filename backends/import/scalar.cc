@@ -15,7 +15,8 @@ namespace {
 using mlir::arith::CmpFPredicate;
 using mlir::arith::CmpIPredicate;
 
-// Operations that map to one expression of the result's type, with their operands in order.
+// Operations of arith and math that become one operation of Kiln, with the same operands in order and the result's
+// type.
 constexpr std::pair<llvm::StringLiteral, Op> kTable[] = {
     {"arith.addf", Op::kAdd},
     {"arith.addi", Op::kAdd},
@@ -266,8 +267,8 @@ mlir::FailureOr<Id> Scalars::Compare(mlir::Operation* op, Id a, Id b) {
   return b_.Integer(DType::kI1, predicate == CmpFPredicate::AlwaysTrue);
 }
 
-// Converts a number. An i1 is 0 or 1 in Kiln, but 0 or -1 where arith reads it as signed. Floats become
-// narrow unsigned integers by way of i64.
+// Translates a conversion of a number to another type. An i1 is 0 or 1 in Kiln, but 0 or -1 where arith reads it as
+// signed. Floats become narrow unsigned integers by way of i64. A truncated constant is rounded at once.
 mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DType to, Id a) {
   const Expr& operand = b_.program().exprs[a];
   if (llvm::isa<mlir::arith::TruncFOp>(op) && operand.op == Op::kConstant && to == DType::kF32) {
@@ -304,9 +305,9 @@ mlir::FailureOr<Id> Scalars::Power(mlir::Operation* op, DType dtype, Id base, Id
   return IntegerPower(dtype, base, exponent);
 }
 
-// Computes an integer power by repeated squaring: one factor for each exponent bit except the sign. For negative
-// exponents, 1 and -1 are their own inverses, and inverses of other numbers round to 0. 0 to a negative power
-// is undefined in the file, and gives 0.
+// Returns an expression for an integer power by repeated squaring: one factor for each bit of the exponent except the
+// sign. For negative exponents, 1 and -1 are their own inverses, and inverses of other numbers round to 0. 0 to a
+// negative power is undefined in the file, and gives 0.
 Id Scalars::IntegerPower(DType dtype, Id base, Id exponent) {
   const Id zero = Number(dtype, 0), one = Number(dtype, 1);
   if (dtype == DType::kI1) return b_.Make(Op::kSelect, dtype, exponent, base, one);

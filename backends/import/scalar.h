@@ -1,4 +1,4 @@
-// Translates scalar operations of arith and math to expressions.
+// Translates scalar operations of arith and math to expressions of a Program.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace kiln {
 std::optional<DType> ToDType(mlir::Type type);
 std::string Print(mlir::Type type);
 
-// Translates the values of one block's body on demand, each once. `leaf` translates values that arith and
-// math did not compute (block arguments, indices, extracted elements). On failure, `refusal` is set.
+// Translates scalar MLIR values to expressions on demand, each once. `leaf` translates values that arith and math did
+// not compute (block arguments, indices, extracted elements). On failure, `refusal` is set.
 class Scalars {
  public:
   using Leaf = std::function<mlir::FailureOr<Id>(mlir::Value)>;
@@ -26,7 +26,7 @@ class Scalars {
   mlir::FailureOr<Id> Translate(mlir::Value value);
   mlir::FailureOr<Id> Constant(mlir::TypedAttr attribute, mlir::Operation* user);
   Id Number(DType dtype, double value);
-  // Drops all translations, because `leaf` now gives other results.
+  // Forgets all translations. Call it when `leaf` gives other results than before.
   void Forget() { known_.clear(); }
 
  private:

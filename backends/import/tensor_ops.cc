@@ -11,8 +11,8 @@ namespace {
 constexpr char kStaticHint[] =
     "export with fixed shapes, so that every offset, size and stride is a constant";
 
-// Returns the indices of the shape `wide`, whose dimensions were collapsed in groups, in terms of the collapsed
-// indices.
+// Returns, for a tensor of the shape `wide` whose groups of dimensions are collapsed, the index in each dimension in
+// terms of the indices of the collapsed tensor.
 std::vector<IndexSum> Expanded(const std::vector<int64_t>& wide, const std::vector<int64_t>& collapsed,
                                llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return collapsed[source.id]; };
@@ -30,7 +30,8 @@ std::vector<IndexSum> Expanded(const std::vector<int64_t>& wide, const std::vect
   return index;
 }
 
-// Returns the indices of the collapsed shape in terms of those of `wide`.
+// Returns, for a tensor of the shape `wide` whose groups of dimensions are collapsed, the indices of the collapsed
+// tensor in terms of the indices in `wide`.
 std::vector<IndexSum> Collapsed(const std::vector<int64_t>& wide,
                                 llvm::ArrayRef<mlir::ReassociationIndices> groups) {
   const auto extent_of = [&](Source source) { return wide[source.id]; };
@@ -114,7 +115,8 @@ class TensorOpTranslator {
     return values_.SetView(op.getResult(), op.getSource(), index, op_);
   }
 
-  // Computes within(i - offset in the source's box, i on its grid) ? source[(i - offset) / stride] : dest[i].
+  // Adds a block that computes result[i] = source[(i - offset) / stride] if i is at a place of the inserted slice, and
+  // dest[i] otherwise.
   mlir::LogicalResult InsertSlice(mlir::tensor::InsertSliceOp op) {
     if (!IsStatic(op)) return values_.Refuse(op_, "an offset, size or stride that is computed", kStaticHint);
     const std::vector<int64_t> domain = ShapeOf(op.getResult());
@@ -165,7 +167,8 @@ class TensorOpTranslator {
     const std::vector<int64_t> domain = ShapeOf(op.getResult());
     const int64_t dim = op.getDim();
     int64_t end = domain[dim];
-    // Every part is guarded, even the first, since the value outside of all parts is never evaluated.
+    // Builds nested selections: element i of the result is read from the first part that contains i, and each part's
+    // read is guarded. The start value 0 stands outside of all parts and is never used.
     Id value = scalars_.Number(ElementOf(op.getResult()), 0);
     for (size_t i = op.getInputs().size(); i-- > 0;) {
       const mlir::Value part = op.getInputs()[i];

@@ -1,4 +1,5 @@
-// Translates operations of the tensor dialect: to views if possible, otherwise to blocks.
+// Translates operations of the tensor dialect: reshapes, slices and casts to views, and pads, concats and inserted
+// slices to blocks.
 #pragma once
 
 #include "backends/import/values.h"

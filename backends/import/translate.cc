@@ -31,7 +31,7 @@ std::string HintFor(mlir::Operation* op) {
 
 constexpr int kMaxRounds = 4;
 
-// Translates one function. Arguments and results without elements are no parameters.
+// Translates one normalized function to a Program. Arguments and results without elements do not become parameters.
 class Translator {
  public:
   Translator(mlir::func::FuncOp function, absl::string_view name, const ImportOptions& options)
@@ -59,8 +59,9 @@ class Translator {
     return imported;
   }
 
-  // Returns the operations that cannot be translated; none if an argument cannot. Their results become inputs, so that
-  // the operations after them are tried too. No program comes of this.
+  // Returns the operations of the function that cannot be translated, and why. The results of each become inputs, so
+  // that the operations after it are tried too. Returns nothing if an argument cannot be translated. The program is
+  // then unusable.
   std::vector<RefusedOp> RefusedOps() {
     std::vector<RefusedOp> refused;
     if (mlir::failed(Arguments())) return refused;
@@ -167,7 +168,8 @@ class Translator {
     return mlir::success();
   }
 
-  // True if a buffer outside of tasks has exactly the value's elements, and is not among those that are taken already.
+  // True if the value is exactly the elements of a buffer that is not a constant with bytes, and `taken` does not name
+  // the buffer. So a foreign call can read it without a copy.
   bool IsMemory(mlir::Value value, const std::vector<std::string>& taken) const {
     if (!values_.IsWholeBuffer(value)) return false;
     const Id buffer = values_.at(value).buffer;
@@ -179,8 +181,8 @@ class Translator {
     return std::string(b_.program().Text(b_.program().buffers[buffer].name));
   }
 
-  // Makes the buffer of `value` the next output. Copies it first if it is a view, an argument or already an
-  // output.
+  // Makes the buffer of `value` the next output of the program. Copies the value to a new buffer first if it is a view,
+  // an argument or already an output.
   mlir::LogicalResult Output(mlir::Value value, mlir::Operation* user) {
     const bool own = values_.IsWholeBuffer(value) && values_.RoleOf(value) == Role::kTemporary;
     if (!own && mlir::failed(values_.Materialize(value, user))) return mlir::failure();
@@ -221,7 +223,8 @@ absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_vie
                                    const ImportOptions& options) {
   const int64_t least_detached =
       options.large_constants >= 0 ? LeastDetached(function) : std::numeric_limits<int64_t>::max();
-  // What is cut out may leave something to cut: a tensor of a computed scalar, say.
+  // Cuts out the operations that cannot be translated, for models. Repeats this a few times, since a cut may leave new
+  // operations that cannot be translated, such as a tensor of a computed scalar.
   for (int round = 0; options.allow_boundaries && round < kMaxRounds; ++round) {
     const std::vector<RefusedOp> refused = Translator(function, name, options).RefusedOps();
     if (refused.empty()) break;

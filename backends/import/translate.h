@@ -1,4 +1,4 @@
-// Translates a normalized function to a Program.
+// Translates a normalized function (normalize.h) of linalg.generic, tensor operations and constants to a Program.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -13,8 +13,8 @@ constexpr int64_t kFew = 32, kMostIterations = 128;
 constexpr int64_t kMostOperations = 4096;  // of all iterations together
 constexpr int64_t kMuchWork = 1 << 14;     // terms of an iteration's reductions
 
-// Returns the number of terms that a linalg.generic of static shape reduces: the product of all its loops' extents. 0 for
-// other operations, and for those without a reduction loop.
+// Returns the number of terms that a linalg.generic of static shape reduces: the product of the extents of all its
+// loops. Returns 0 for other operations, and for a linalg.generic without a reduction loop.
 int64_t Terms(mlir::Operation* op) {
   auto generic = llvm::dyn_cast<mlir::linalg::GenericOp>(op);
   if (!generic || generic.getNumReductionLoops() == 0 || generic.hasDynamicShape()) return 0;

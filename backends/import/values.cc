@@ -67,7 +67,8 @@ std::vector<IndexSum> IdentityOf(size_t rank) {
 
 namespace {
 
-// Returns the sum for an index that consists of loops and constants, and multiples of them; nullopt for other values.
+// Returns an index that is a sum of loops and constants, and multiples of them, as an IndexSum; nullopt for other
+// values.
 std::optional<IndexSum> AffineIndex(mlir::Value value, Values::IterOf iter_of) {
   using namespace mlir::arith;  // NOLINT: the operations of one dialect
   llvm::APInt constant;

@@ -1,4 +1,5 @@
-// Represents the values of a function by buffers, without a copy if possible.
+// Represents the values of an imported function by buffers and views of buffers, and adds blocks that copy only where a
+// view is not possible.
 #pragma once
 
 #include <limits>
@@ -17,8 +18,8 @@
 
 namespace kiln {
 
-// A tensor is uninitialized, one scalar for all elements, or a view: elements of a buffer, at indices that
-// are functions of the tensor's indices.
+// How a tensor of the imported function is represented: uninitialized, one scalar for all elements, or a view: elements
+// of a buffer, at indices that are functions of the tensor's indices.
 struct Tensor {
   enum class Kind { kEmpty, kSplat, kView };
   Kind kind = Kind::kEmpty;
@@ -28,17 +29,19 @@ struct Tensor {
   IndexMap map;  // kView: from the tensor's indices to the buffer's
 };
 
-// Sets the static shape. Returns false and sets `why` if the type is no ranked tensor that Kiln supports.
+// Sets `shape` to the static shape of a tensor type. Returns false and sets `why` if the type is no ranked tensor that
+// Kiln supports: a dynamic shape, an unknown element type, no elements, too many bytes.
 bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, Why* why);
 std::vector<int64_t> ShapeOf(mlir::Value tensor);  // of a tensor for which the function above returns true
 DType ElementOf(mlir::Value tensor);
 std::vector<Extent> Extents(const std::vector<int64_t>& shape);
 
-// Return spatial iters, called i, j, k..., of a block over `domain`, and their values.
+// Return the spatial iters i, j, k..., with the extents of `domain`, and the indices that are these iters.
 std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain);
 std::vector<IndexSum> IdentityOf(size_t rank);
 
-// The values of one function, and the program that is built from them. On failure, `refusal` is set.
+// The values of an imported function, and the program that is built from them. On failure, `refusal` is set to the
+// reason.
 class Values {
  public:
   Values(Builder& builder, Refusal& refusal) : b_(builder), refusal_(refusal) {}
@@ -57,43 +60,47 @@ class Values {
   void SetSplat(mlir::Value tensor, mlir::TypedAttr constant, mlir::Value scalar);
   void SetBuffer(mlir::Value tensor, Id buffer);
   void SetScalar(mlir::Value scalar, Id buffer) { scalars_[scalar] = buffer; }
-  // Defines `tensor` as `source` at `index` (over the indices of `tensor`). If that cannot be expressed,
-  // copies source first.
+  // Defines `tensor` as a view: its element at i is that of `source` at index(i). Copies `source` to a buffer first if
+  // that cannot be expressed as a view of its buffer.
   mlir::LogicalResult SetView(mlir::Value tensor, mlir::Value source, const std::vector<IndexSum>& index,
                               mlir::Operation* op);
 
-  // Reads the element at `index`, sums over the iters of `domain`. `guarded`: a kWithin guards the read, so
-  // that the index may be out of range.
+  // Returns an expression for the element of `tensor` at `index`, sums over the iters of `domain`. Copies a view to a
+  // buffer first if its index cannot be expressed. `guarded`: a kWithin guards the read, so that the index may be out
+  // of range. Refuses a tensor that nothing has written.
   mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<IndexSum>& index,
                            const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
                            bool guarded = false);
-  // Translates a scalar that arith and math did not compute: an argument, a result of a boundary, or a
+  // Returns an expression for a scalar that arith and math did not compute: an argument, a result of a boundary, or a
   // tensor's element at a constant index.
   mlir::FailureOr<Id> Leaf(mlir::Value scalar, mlir::Operation* user);
-  // Translates a tensor's element: to a load if all indices are sums of loops (`iter_of` returns their iters)
-  // within the tensor, otherwise to a gather.
+  // Translates a tensor.extract: to a load if all indices are sums of loops within the tensor, otherwise to a gather.
+  // `iter_of` returns the iter of a loop.
   using IterOf = llvm::function_ref<IndexSum(mlir::linalg::IndexOp)>;
   mlir::FailureOr<Id> Extract(mlir::tensor::ExtractOp op, const std::vector<int64_t>& domain,
                               Scalars& scalars, IterOf iter_of);
-  // Returns a translator for scalars that are computed outside of any block's body.
+  // Returns a translator for scalars that are computed outside of the body of any linalg.generic.
   Scalars Outside(mlir::Operation* user);
 
-  // Gives `tensor` a buffer of its own, with a block that copies or fills it.
+  // Gives `tensor` a buffer of its own, and adds a block that fills it: with copies of the elements of a view, or with
+  // a scalar.
   mlir::LogicalResult Materialize(mlir::Value tensor, mlir::Operation* user);
   bool IsWholeBuffer(mlir::Value tensor) const;
   Role RoleOf(mlir::Value tensor) const;  // kInput if it is no view
 
-  // Adds a block that computes all elements of `tensor`, over its indices.
+  // Adds a block that computes all elements of `tensor` into a new buffer: `value` is an expression over iters that are
+  // the tensor's indices. `wanted` is the block's name, made unique.
   void Compute(const std::string& wanted, mlir::Value tensor, Id value);
-  // Adds an assertion: `fails`, an i32 over `domain`, must be 0 everywhere.
+  // Adds a block that checks an assertion: it fails if `fails`, an i32 expression over iters with the extents `domain`,
+  // is not 0 somewhere.
   void AddAssertion(const std::vector<int64_t>& domain, Id fails);
-  // Combines all assertions to the program's status. Call it once, at the end.
+  // Combines all assertions to the program's status, which is 0 if all hold. Call it once, at the end.
   void SetStatus();
   std::string UniqueName(const std::string& wanted);
   Id Temporary(const std::string& block, mlir::Value tensor);
 
-  // The bytes from which on constants become parameters (backends/import/constants.h), and the constants that did, with
-  // their names, in the order of the file.
+  // The size in bytes from which on constants become parameters without bytes (backends/import/constants.h), and the
+  // constants that did, with their names, in the order of the file.
   int64_t least_detached = std::numeric_limits<int64_t>::max();
   std::vector<std::pair<std::string, mlir::arith::ConstantOp>> detached;
 

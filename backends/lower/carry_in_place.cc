@@ -50,7 +50,8 @@ void Roots(mlir::Value value, llvm::SmallPtrSetImpl<mlir::Value>& seen) {
   }
 }
 
-// Whether a value may share its buffer with the tensor that is carried in its own place, and with any of the others.
+// Whether a value that a loop yields may share its buffer with the carried tensor that it replaces (`own`), and with
+// any other carried tensor (`others`).
 struct Sharing {
   bool own = false, others = false;
 };
@@ -64,8 +65,9 @@ Sharing SharingOf(mlir::Value value, mlir::ValueRange carried, size_t position) 
   return sharing;
 }
 
-// Writes each tensor that the terminator passes on, from operand `first` on, to the buffer of the tensor that is carried
-// in its place. Copies it before if it may share its buffer with another of `carried`; with `copies`, also with its own.
+// Makes a loop write each tensor that its terminator passes on, from operand `first` on, to the buffer of the carried
+// tensor that it replaces, unless it is already there. Copies the tensor first if it may share its buffer with another
+// carried tensor; with `copies`, also if it may share that of the tensor that it replaces.
 void WriteTo(mlir::Operation* terminator, unsigned first, mlir::ValueRange carried, bool copies) {
   mlir::OpBuilder b(terminator);
   const mlir::Location loc = terminator->getLoc();
@@ -89,7 +91,8 @@ void WriteTo(mlir::Operation* terminator, unsigned first, mlir::ValueRange carri
   }
 }
 
-// Returns a value that is never read: an empty tensor or a zero. Fails for other types.
+// Returns an arbitrary value of the type as an initial value that is never read: an empty tensor, or the number 0.
+// Fails for other types.
 mlir::FailureOr<mlir::Value> Anything(mlir::OpBuilder& b, mlir::Location loc, mlir::Type type) {
   if (auto ranked = mlir::dyn_cast<mlir::RankedTensorType>(type))
     return mlir::Value(tensor::EmptyOp::create(b, loc, ranked.getShape(), ranked.getElementType()));
@@ -102,7 +105,8 @@ bool PassesOnWhatItTakes(scf::WhileOp loop) {
   return llvm::equal(passed, loop.getBeforeArguments());
 }
 
-// Makes the loop carry what it takes, followed by what its condition passes on.
+// Replaces an scf.while by a loop that carries the values that it takes, followed by those that its condition passes on
+// to its body. Fails if such a value is neither a ranked tensor nor a number.
 absl::StatusOr<scf::WhileOp> WithPassedValues(scf::WhileOp loop) {
   mlir::IRRewriter b(loop);
   const mlir::Location loc = loop.getLoc();

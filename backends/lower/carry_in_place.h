@@ -1,12 +1,14 @@
-// Prepares loops that carry tensors for bufferization, so that each carried tensor has one buffer for all iterations and
-// an iteration keeps no memory for the next one:
+// Prepares loops that carry tensors for bufferization, so that each carried tensor has one buffer for all iterations,
+// and each iteration writes the next value to this buffer:
 //
-//   scf.for iter_args(%x = %a, %y = %b)  { ... scf.yield %v, %w }
-//   -> scf.for iter_args(%x = %a, %y = %b) { ... %v2 = materialize %v in %x; %w2 = materialize %w in %y; scf.yield %v2, %w2 }
+//       scf.for iter_args(%x = %a, %y = %b) { ... scf.yield %v, %w }
+//   ->  scf.for iter_args(%x = %a, %y = %b) {
+//         ... %v2 = materialize %v in %x; %w2 = materialize %w in %y; scf.yield %v2, %w2
+//       }
 //
-// A value that may share its buffer with another carried tensor is copied before. One that shares it with the tensor in
-// whose place it is carried stays as it is, unless the caller asks for copies. An scf.while whose condition passes on
-// other values than it was given carries those, too.
+// A next value that may share its buffer with another carried tensor is copied first. A next value that may share the
+// buffer of the tensor that it replaces stays as it is, unless the caller asks for copies. An scf.while whose condition
+// passes other values to its body than it was given is changed to carry those values, too.
 #pragma once
 
 #include "absl/status/status.h"
@@ -14,8 +16,9 @@
 
 namespace kiln {
 
-// Prepares all loops in `root`. kInvalidArgument if one carries a tensor of dynamic size, or if a scf.while passes on a
-// value that is neither a ranked tensor nor a number.
+// Prepares all loops in `root`. With `copies`, next values that share the buffer of the tensor that they replace are
+// copied too. kInvalidArgument if a loop carries a tensor of dynamic size, or if a scf.while passes on a value that is
+// neither a ranked tensor nor a number.
 absl::Status CarryInPlace(mlir::Operation* root, bool copies);
 
 }  // namespace kiln

@@ -15,7 +15,8 @@ int64_t ElementBytes(mlir::MemRefType type) {
   return element.isIndex() ? 8 : (element.getIntOrFloatBitWidth() + 7) / 8;
 }
 
-// Returns the type of an array with a piece for each thread, each padded to kPieceAlignment.
+// Returns the type of an array that holds `pieces` arrays of the given type, one for each thread. Each of them is
+// padded to a multiple of kPieceAlignment bytes.
 mlir::MemRefType ArrayOfPieces(mlir::MemRefType type, int pieces) {
   const int64_t bytes = ElementBytes(type) * type.getNumElements();
   const int64_t padded = (bytes + kPieceAlignment - 1) / kPieceAlignment * kPieceAlignment;

@@ -43,10 +43,10 @@ absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, 
                                                         const LowerOptions& options = {});
 
 // Returns the text of the decomposed program and of the loop plan that Lower emits
-// (backends/lower/text/loop_plan_parse.h). Errors as above.
+// (backends/lower/text/loop_plan_parse.h). Returns the same errors as Lower.
 absl::StatusOr<std::string> PlanText(const Program& program, const LowerOptions& options = {});
 
-// Returns the entry points of a lowered program: NAME, and NAME_prepare if the program has a prepare phase.
+// Returns the names of a lowered program's entry points: NAME, and NAME_prepare if the program has a prepare phase.
 std::vector<std::string> EntryPoints(const Program& program);
 
 }  // namespace kiln

@@ -70,7 +70,8 @@ mlir::MemRefType MemoryOf(mlir::Type type) {
   return mlir::MemRefType::get(tensor.getShape(), tensor.getElementType());
 }
 
-// Replaces tensor parameters by memory. Results become further parameters, which the function writes; it returns 0.
+// Replaces the tensor parameters of a function by memrefs. Its results become further memref parameters, which it
+// writes; the function returns the i32 0.
 void TakePointers(mlir::func::FuncOp function) {
   mlir::Block& body = function.getBody().front();
   mlir::Operation* end = body.getTerminator();
@@ -97,7 +98,8 @@ void TakePointers(mlir::func::FuncOp function) {
   function.setAllResultAttrs(llvm::ArrayRef<mlir::DictionaryAttr>(b.getDictionaryAttr({})));
 }
 
-// Expands isnormal(x) = least normal number <= abs(x) < infinity, which has no lowering of its own.
+// Replaces math.isnormal of scalars, which MLIR does not lower, by the tests of its definition: the least normal number
+// <= abs(x) and abs(x) < infinity.
 void ExpandIsNormal(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::math::IsNormalOp> found;
   module.walk([&](mlir::math::IsNormalOp op) { found.push_back(op); });
@@ -122,7 +124,8 @@ void ExpandIsNormal(mlir::ModuleOp module) {
   }
 }
 
-// Rewrites what upstream MLIR does not bufferize.
+// Rewrites operations that upstream MLIR does not bufferize: math.isnormal, tensor.concat and Winograd convolutions.
+// Then runs the canonicalizer and CSE.
 mlir::LogicalResult Decompose(mlir::ModuleOp module) {
   ExpandIsNormal(module);
   mlir::RewritePatternSet patterns(module.getContext());
@@ -135,8 +138,8 @@ mlir::LogicalResult Decompose(mlir::ModuleOp module) {
   return passes.run(module);
 }
 
-// Gives each use of an empty tensor one of its own. Bufferization gives two carried tensors that begin with the same
-// empty tensor the same buffer.
+// Gives each use of a tensor.empty a tensor.empty of its own. Otherwise bufferization would give two carried tensors
+// that begin with the same empty tensor one buffer.
 void SeparateEmpties(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::tensor::EmptyOp> found;
   module.walk([&](mlir::tensor::EmptyOp op) { found.push_back(op); });
@@ -149,7 +152,8 @@ void SeparateEmpties(mlir::ModuleOp module) {
   }
 }
 
-// Replaces tensors by memory. No pass may change loops between CarryInPlace and this.
+// Replaces tensors by memrefs (one-shot bufferization). No pass may change loops between CarryInPlace and this
+// function.
 mlir::LogicalResult Bufferize(mlir::ModuleOp module) {
   mlir::PassManager passes(module.getContext());
   passes.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -213,8 +217,8 @@ void BoundSizes(mlir::ModuleOp module) {
   }
 }
 
-// Frees each array that the function still allocates, at the end of its block. Fails if the memory may leave the block
-// or is an operand of a select.
+// Inserts a free for each array that the function still allocates, at the end of the basic block that allocates it.
+// Fails if the memory may leave this block or is an operand of a select.
 mlir::LogicalResult FreeTheRest(mlir::func::FuncOp function) {
   llvm::SmallVector<memref::AllocOp> arrays;
   function.walk([&](memref::AllocOp op) { arrays.push_back(op); });
@@ -271,7 +275,8 @@ mlir::FailureOr<bool> ReturnFailures(mlir::ModuleOp module, mlir::func::FuncOp f
   return true;
 }
 
-// Makes f64 of all other floats. A cast between floats becomes its operand. Fails if there is a bitcast.
+// Replaces all float types of the module by f64, also in constants. A cast between float types becomes its operand.
+// Fails if there is a bitcast.
 mlir::LogicalResult MakeDoubles(mlir::ModuleOp module) {
   const mlir::WalkResult bits = module.walk([](mlir::Operation* op) {
     return mlir::isa<mlir::arith::BitcastOp, mlir::tensor::BitcastOp>(op) ? mlir::WalkResult::interrupt()
@@ -355,7 +360,8 @@ class Lowering {
 absl::StatusOr<ForeignCode> LowerForeign(absl::string_view text, const std::string& symbol,
                                          mlir::MLIRContext& context, bool doubles) {
   LoadInterfaces(context);
-  // Bufferization may find that a loop cannot do without copies.
+  // Lowers the function without copies in loops that carry tensors. If this fails, because bufferization needs a copy
+  // or for another reason, lowers it again with such copies.
   auto code = Lowering(symbol, context).Run(text, /*copies=*/false, doubles);
   return code.ok() ? std::move(code) : Lowering(symbol, context).Run(text, /*copies=*/true, doubles);
 }

@@ -22,7 +22,8 @@ mlir::OpOperand* IndexOf(mlir::Operation* op) {
       .Default(nullptr);
 }
 
-// Returns the loop-invariant index operands of loads directly in a loop, from memory that only loads in the loop use.
+// Returns the index operands of the loads that stand directly in a loop, not in an inner loop, and whose index does not
+// change in the loop. Leaves out loads from memory that other operations in the loop use, such as stores.
 std::vector<mlir::OpOperand*> Standing(mlir::scf::ForOp loop) {
   std::vector<mlir::OpOperand*> loads;
   llvm::DenseSet<mlir::Value> stored;
@@ -40,8 +41,8 @@ std::vector<mlir::OpOperand*> Standing(mlir::scf::ForOp loop) {
   return loads;
 }
 
-// Makes an index opaque: x + c becomes (x + 0) + c with a 0 that LLVM cannot see through. c remains in the
-// address.
+// Makes indices opaque to LLVM, so that it does not hoist their loads out of the loop: x + c becomes (x + 0) + c with a
+// 0 that LLVM cannot see through. c remains in the address.
 class Pins {
  public:
   explicit Pins(mlir::scf::ForOp loop) : b_(loop.getContext()), at_(loop.getLoc()) {

@@ -1,5 +1,6 @@
-// Evaluates chosen elements of a program's outputs with the interpreter (design D9): edges of the tiles of a schedule,
-// and others by the seed; or elements that are given, such as those that a run of some thread blocks wrote.
+// Evaluates some elements of a program's outputs with the interpreter (design D9): by default the edges of a schedule's
+// tiles and others chosen by the seed, or the elements that the caller gives, such as those that some emulated thread
+// blocks wrote.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ struct ElementsOptions {
 ChosenElements EvaluateChosen(const Program& original, const Program& scheduled,
                               const ElementsOptions& options);
 
-// Returns at most `n` elements of each output, chosen by the seed among those that were written. `file` has the outputs,
-// one after the other. An element with the pattern of FillPoison counts as not written.
+// Returns at most `n` elements of each output, chosen by the seed among those that a run wrote. `file` has the outputs
+// of the run, one after the other. An element with the pattern of FillPoison counts as not written.
 std::vector<Element> ChooseWritten(const Program& scheduled, const std::string& file, int n, uint64_t seed);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// Writes a bundle: requests for a GPU that another machine has. kiln-gpu-runner measures it there
-// (backends/gpu/driver/run_bundle.h).
+// Writes a bundle: a folder of requests to run and time kernels on a GPU that another machine has. kiln-gpu-runner
+// measures the bundle there (backends/gpu/driver/run_bundle.h).
 //
 //   auto bundle = GpuBundle::Create(folder);
 //   bundle->Note(R"({"item": "workload", ...})");          // a line of the results, as it is
@@ -22,10 +22,11 @@ namespace kiln {
 
 class GpuBundle {
  public:
-  // Creates the folder, and removes an older bundle from it.
+  // Begins a bundle in the folder, which is created if necessary. Removes an older bundle from it.
   static absl::StatusOr<GpuBundle> Create(const std::string& folder);
 
-  // Adds a line to the results, and a request with the line that its result is added to. `json` is an object in one line.
+  // Note adds a line to the results of the bundle. Add adds a request, and the line to which its result is added.
+  // `json` is an object in one line. Close writes the list of all lines and returns the first error.
   void Note(const std::string& json);
   void Add(const RunRequest& request, const std::string& json);
   absl::Status Close();
@@ -41,7 +42,8 @@ class GpuBundle {
   absl::Status status_;
 };
 
-// Adds the elements to the fields of the kernel: the runner then checks that its outputs have these values.
+// Adds the elements to the kernel as a field (KernelField), so that a runner of GPUs checks that the kernel's outputs
+// have these values.
 void WantElements(const ChosenElements& chosen, const Program& original, KernelObject* kernel);
 
 }  // namespace kiln

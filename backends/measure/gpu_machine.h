@@ -1,8 +1,8 @@
-// What the measurers for GPUs have in common: builders that compile kernels, runners that compute on the CPU what
-// candidates must (reference.h), and the options of both.
+// Base class of the measurers for GPUs: builders that compile kernels, runners that compute on the CPU what candidates
+// must compute (reference.h), and options.
 //
 // GpuMeasurer (gpu_measurer.h) times programs on the GPU of this machine. StaticMachine (static_machine.h) estimates
-// cycles on a machine that has none. Their fingerprints differ, so no record of one serves the other.
+// cycles on a machine without a GPU. The fingerprints of their targets differ, so neither uses records of the other.
 //
 // The destructor leaves no process behind. Threads: one call at a time; Interrupt from any.
 #pragma once
@@ -37,10 +37,10 @@ struct GpuMachineOptions {
   std::string builder_path = {}, runner_path = {},
               gpu_runner_path = {};  // empty: looks beside the running executable
 
-  // Used by StaticMachine only.
+  // Options of StaticMachine only, which runs programs in the emulator.
   double emulation_seconds = 300;  // for all modes of a program, on a busy machine
 
-  // Used by GpuMeasurer only.
+  // Options of GpuMeasurer only, which times programs on a GPU.
   bool reference_kernel = true;  // false: no flag `disturbed`
   double run_seconds = 10;       // limit of a program on the GPU
   int race_samples = 20;         // of each program in a Race
@@ -58,29 +58,32 @@ class GpuMachine : public Measurer {
   BuilderPool& builders() { return *builders_; }  // which may build other things between calls
 
  protected:
-  // `gpu` is a target with a GPU, still without a fingerprint.
+  // Stores the options. `gpu` is a target with a GPU, still without a fingerprint, which the derived class sets.
   GpuMachine(Target gpu, GpuMachineOptions options);
 
-  // Starts the builders, and `runners` runners. `wide`: as in ReferenceOptions. kNotFound without ptxas, with the places
-  // that were searched; kFailedPrecondition if a worker cannot be started.
+  // Starts the builders, and `runners` processes that run programs on the CPU. `wide`: also runs originals with stress
+  // inputs (ReferenceOptions). kNotFound without ptxas, with the places that were searched; kFailedPrecondition if a
+  // worker cannot be started.
   absl::Status StartWorkers(int runners, bool wide);
 
   std::shared_future<BuildResult> Submit(const Program& scheduled, BuildOutput output);
   const Reference& ReferenceOf(const Program& original) { return references_->For(original); }
   References& references() { return *references_; }
-  // Returns the name of a file for the outputs of a request.
+  // Returns the path of the file for the outputs of the request with this number in a call, in the scratch folder.
   std::string FileOf(size_t request) const { return absl::StrCat(scratch_->path(), "/outputs", request); }
-  // Runs a request to its end, and once more if the runner was lost. Returns an interrupted result after Interrupt.
+  // Runs a request on a runner of the pool and waits for the result. Runs it once more if the runner died. After
+  // Interrupt, returns a result with the status kInterrupted.
   RunResult Run(RunnerPool& pool, const RunRequest& run) const;
 
-  // Returns the result of a candidate that cannot run, because its build or its original failed; nullopt if it can run.
-  // After Interrupt, the status of the result is `interrupted`.
+  // Returns the result of a candidate that cannot run, because its build failed or its original failed; nullopt if the
+  // candidate can run. After Interrupt, the status of the result is `interrupted`.
   std::optional<MeasureResult> Obstacle(const BuildResult& built, const Reference& reference) const;
   static MeasureResult Failure(absl::string_view status, std::string error);
-  // Returns the launches, those of the prepare phase first, each with what ptxas reports of its kernel. Leaves out
-  // launches whose kernel it does not report.
+  // Returns the launches of a build, those of the prepare phase first, each with what ptxas reports of its kernel.
+  // Leaves out launches of kernels that ptxas did not report.
   static std::vector<std::pair<const Launch*, const KernelFacts*>> KernelsOf(const BuildResult& built);
-  // Returns what ptxas reports of all kernels, as JSON for RecordRow::facts.
+  // Returns what ptxas reports of a build's kernels, such as registers and spills, with the sizes of their launches, as
+  // JSON for RecordRow::facts.
   static std::string FactsOf(const BuildResult& built);
 
   void BeginCall() { started_at_ = interrupts_; }
@@ -98,7 +101,7 @@ class GpuMachine : public Measurer {
   int started_at_ = 0;
 };
 
-// The memory limit of a run, in bytes.
+// The limit of the memory that one run of a program takes, in bytes.
 inline constexpr int64_t kGpuRunBytes = int64_t{4} << 30;
 
 }  // namespace kiln

@@ -115,7 +115,8 @@ std::vector<MeasureResult> GpuMeasurer::Race(absl::Span<const MeasureRequest> re
   for (Candidate* candidate : racing) candidate->kernel.fields.push_back({kRepeatedRunsField, kRepeatedRuns});
   RunResult raced = RunRace(racing);
   if (raced.status != RunStatus::kOk && raced.status != RunStatus::kInterrupted) {
-    // One of them failed. Each is checked alone, and the others race again.
+    // Some kernel of the race failed: checks each candidate alone, drops those that fail, and repeats the race with the
+    // others.
     std::erase_if(racing, [&](Candidate* candidate) { return !Passes(*candidate); });
     raced = RunRace(racing);
   }
@@ -165,8 +166,8 @@ std::vector<GpuMeasurer::Candidate> GpuMeasurer::Build(absl::Span<const MeasureR
   return candidates;
 }
 
-// Evaluates elements of the outputs with the interpreter, for at most two seconds. Adds them to the kernel, whose outputs
-// are then compared with them. Returns whether there are any.
+// Evaluates elements of the original's outputs with the interpreter, for at most two seconds, and adds them to the
+// candidate's kernel, so that the runner compares outputs with them. Returns true if there are any.
 bool GpuMeasurer::WantChosen(Candidate& candidate) const {
   const Deadline end = SecondsFromNow(kSecondsOfElements);
   const Program& original = *candidate.request->original;

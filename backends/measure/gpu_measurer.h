@@ -1,15 +1,17 @@
 // Measures programs on the GPU of this machine. Builders compile cubins, and kiln-gpu-runner checks and times them
-// (backends/gpu/driver/run_on_gpu.h). Their outputs are compared with those of the untransformed program on the CPU
-// (reference.h), or with elements that the interpreter evaluates if that takes too long.
+// (backends/gpu/driver/run_on_gpu.h). The outputs of programs are compared with those of the untransformed program on
+// the CPU (reference.h), or with elements that the interpreter evaluates if running the untransformed program takes too
+// long.
 //
 // A quick measurement has three samples, and stops after one that takes five times the best, or two that take twice the
-// best. A thorough one samples for a second, or until the standard error of the median is 2%. A race times all finalists
-// in turns, in one process, for five seconds or until that error is 0.5%. Finalists also run six times with other inputs,
-// because a data race does not show in every run. The reference kernel, which only multiplies and adds, runs before and
-// after. If it took more than 1.1 of its time at the start, the flag `disturbed` is set. Times are not divided by it.
+// best. A thorough one samples for a second, or until the standard error of the median is 2%. A race times all
+// finalists in turns, in one process, for five seconds or until that error is 0.5%. Finalists also run six times with
+// other inputs, because a data race does not show in every run. The reference kernel, which only multiplies and adds,
+// runs before and after the samples. If it took more than 1.1 of its time at the start, the flag `disturbed` is set.
+// Times are not divided by its slowdown.
 //
-// A fault or a hang is the result of its program alone: the runner starts a new process (gpu_process.h). The fingerprint
-// of the target is that of the GPU (this_gpu.h). Threads: as GpuMachine.
+// A fault or a hang is the result of its program alone: the runner starts a new process (gpu_process.h). The
+// fingerprint of the target is that of the GPU (this_gpu.h). Threads: as GpuMachine.
 #pragma once
 
 #include <memory>
@@ -24,8 +26,9 @@ namespace kiln {
 
 class GpuMeasurer final : public GpuMachine {
  public:
-  // Starts the workers. `gpu` is a target with a GPU. kFailedPrecondition if the GPU of this machine does not run its
-  // kernels; else errors as of FindThisGpu and GpuMachine::StartWorkers.
+  // Starts the builders and runners, and times the reference kernel. `gpu` is a target with a GPU. kFailedPrecondition
+  // if the GPU of this machine does not run the target's kernels, or if the reference kernel fails there; kInternal if
+  // the reference kernel cannot be built; also the errors of FindThisGpu and GpuMachine::StartWorkers.
   static absl::StatusOr<std::unique_ptr<GpuMeasurer>> Start(Target gpu,
                                                             const GpuMachineOptions& options = {});
 

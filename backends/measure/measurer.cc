@@ -33,13 +33,14 @@ constexpr char kSymbol[] = "kernel";
 constexpr double kThoroughError = 0.02, kRaceError = 0.005;  // standard error of the median
 constexpr int kThoroughRuns = 5, kThoroughRetakes = 32;
 constexpr double kMinRunSeconds = 5;
-// The time that all samples of a kernel may take together, for kernels with long runs.
+// The seconds after which timing ends, over all samples of a measurement or a race, although more samples are wanted: a
+// limit for kernels with long runs.
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 20;
 constexpr int kRaceProcesses = 5;
 constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // how long to wait for quiet samples
-// How the reference kernel is timed at the start: in several turns with pauses between them. A turn takes
-// kReferenceKernelSamples samples of 20 us. The shortest sample counts as the undisturbed time, unless later
-// samples are shorter by more than the factor kDisturbed.
+// The timing of the reference kernel at the start: kReferenceKernelTurns turns with pauses of kBetweenTurns, each of
+// kReferenceKernelSamples samples of 20 us. The shortest sample counts as the undisturbed time. If a later sample is
+// shorter by more than the factor kDisturbed, programs that were timed with the old time are timed again.
 constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
 constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
 constexpr double kDisturbed = 1.1;
@@ -213,8 +214,8 @@ class CpuMeasurer::Impl {
     return absl::OkStatus();
   }
 
-  // Gets the references and starts all builds. On return the first is finished; all are, if builds must not
-  // overlap with runs. Returns an empty vector after an interrupt.
+  // Computes the references of the originals and starts the builds of all candidates. On return the first build is
+  // finished; all are, if builds must not overlap with runs. Returns an empty vector after an interrupt.
   std::vector<Candidate> Prepare(absl::Span<const MeasureRequest> requests) {
     const Phase phase("build");
     started_at_ = interrupts_;
@@ -319,8 +320,8 @@ class CpuMeasurer::Impl {
     return ran;
   }
 
-  // Tells the noise floor how fast the reference kernel was beside this run. If the request's time for it turns
-  // out to be too long by the factor kDisturbed, corrects the request and returns true.
+  // Tells the noise floor how fast the reference kernel was beside this run. If the request's undisturbed time turns
+  // out to be too long by the factor kDisturbed, corrects the request and returns true: the run must be repeated.
   bool LearnsThatItWasDisturbed(RunRequest& request, const RunResult& ran) {
     if (!request.reference_kernel || ran.status != RunStatus::kOk) return false;
     noise_floor_->Saw(request.reference_kernel->seconds * ran.least_slowdown);
@@ -359,8 +360,8 @@ class CpuMeasurer::Impl {
     result.flags = Flags(candidate, ran, ran.preempted);
   }
 
-  // Runs the candidate untimed, and checks its outputs. Returns whether they are right; if not, its result has
-  // the error.
+  // Runs the candidate once, untimed, and checks its outputs. Returns true if they are right; otherwise the candidate's
+  // result has the error.
   bool Passes(Candidate& candidate) {
     RunRequest run = TimedRun(candidate);
     run.timing = {.runs = 0};
@@ -369,9 +370,10 @@ class CpuMeasurer::Impl {
     return candidate.result.ok();
   }
 
-  // Runs the race in several processes. The memory pages that a process gets make cache-bound kernels some
-  // percent slower or faster, sometimes twice; with several processes, the median ignores the worst. If some
-  // processes had quiet samples, only those count.
+  // Times the candidates in turns, in several processes one after another, and returns all samples. The memory pages
+  // that a process gets make cache-bound kernels some percent slower or faster, sometimes twice; with several
+  // processes, the median ignores the worst. If some processes had quiet samples, only the samples of those processes
+  // count.
   RunResult RunRace(const std::vector<Candidate*>& racing) {
     if (racing.empty()) return {};
     RunRequest run = RunOf(*racing.front());

@@ -1,36 +1,35 @@
-// Measures programs on this machine's CPU. Builders compile them (backends/builder), runners run and time
-// them (backends/runner), and the outputs of every candidate are compared with those of its original.
+// Measures programs on this machine's CPU. Builders compile them (backends/builder), runners run and time them
+// (backends/runner), and the outputs of every candidate are compared with those of its original.
 //
-// Checking. Each task's original is compiled and run once. The interpreter checks chosen elements of its
-// outputs. Then every element of every candidate is compared with them (reference.h). All get the same inputs
-// (data.h, seed `data_seed`). If an extremum may cancel out of the outputs (StressSets in
+// Checking. Each task's original is compiled and run once. The interpreter checks chosen elements of the original's
+// outputs. Then every element of every candidate's outputs is compared with the original's (reference.h). All programs
+// get the same inputs (data.h, seed `data_seed`). If an extremum may cancel out of the outputs (StressSets in
 // validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs of widely spread
 // magnitudes. Their outputs must be finite where the original's are.
 //
-// Timing. A quick measurement has one warm-up and three runs. It stops as a lower bound if the fastest run
-// takes more than five times the best (after one run) or twice the best (after two). A thorough one runs
-// until the standard error of its median is 2%. A race times finalists in turns, in up to five processes, until
-// that error is 0.5%, but for at least a fifth of `race_rounds` in each. A race of one program is the most
-// careful timing. Timed runs own `threads` cores. Builders use the other cores meanwhile, or, if there are none,
-// build before.
+// Timing. A quick measurement has one warm-up and three runs. It stops as a lower bound if the fastest run takes more
+// than five times the best (after one run) or twice the best (after two). A thorough one runs until the standard error
+// of its median is 2%. A race times finalists in turns, in up to five processes, until that error is 0.5%, but for at
+// least a fifth of `race_rounds` in each. A race of one program is the most careful timing. Timed runs own `threads`
+// cores. Builders use the other cores meanwhile, or, if there are none, build before.
 //
-// Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each
-// sample, and are given in seconds of an undisturbed machine. A sample is quiet if the reference kernel
-// beside it took no longer than when undisturbed (noise_floor.h). Other samples are taken again for a while:
-// for 5 ms, for 50 ms in a thorough measurement, and for `race_seconds` per program in a race. If at least
-// half the wanted samples are quiet, the faster half of the quiet samples is reported. Otherwise all samples
-// are reported, with the flag "disturbed". Some samples during which another process had the core are taken
-// again too: retaken=N counts them. preempted=N counts those that were kept; with one thread, the time of the
-// other process is subtracted. In a race, others=N is the average number of other programs' threads that were
-// ready to run, and "noisy" says that the result may be wrong (search/measure/noise.h).
+// Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each sample, and are
+// given in seconds of an undisturbed machine. A sample is quiet if the reference kernel beside it took no longer than
+// when undisturbed (noise_floor.h). Samples are taken until enough are quiet, but only for a while: for 5 ms, for 50 ms
+// in a thorough measurement, and for `race_seconds` per program in a race. If at least half the wanted samples are
+// quiet, the faster half of the quiet samples is reported. Otherwise all samples are reported, with the flag
+// "disturbed". Some samples during which another process had the core are taken again: retaken=N counts them.
+// preempted=N counts those that were kept; with one thread, the time of the other process is subtracted. In a race,
+// others=N is the average number of other programs' threads that were ready to run, and "noisy" says that the result
+// may be wrong (search/measure/noise.h).
 //
 // Flags tell how a program was measured: threads=N; "contract" if it was built with contraction
 // (backends/lower/lower.h); "reassociated" if the schedule sums in another order than the program
 // (lang/patterns/reassociation.h); and the flags above.
 //
-// A runner or builder that dies is started again, and the candidate or original that it was working on is
-// tried once more. If it dies again, that counts as a failure of the program. A failure of the original is
-// the result of all its candidates, with "the untransformed program" in the message.
+// A runner or builder that dies is started again, and the candidate or original that it was working on is tried once
+// more. If a worker dies again, that counts as a failure of the program. A failure of the original is the result of all
+// its candidates, with "the untransformed program" in the message.
 //
 // The destructor leaves no process and no file behind. Threads: one call at a time; Interrupt from any.
 #pragma once
@@ -70,14 +69,14 @@ struct CpuMeasurerOptions {
 
   std::string builder_path = {}, runner_path = {};  // empty: looks beside the running executable
 
-  // For tests: may change the kernel of a candidate before it runs.
+  // For tests: called with the kernel of each candidate before the kernel runs; may change it.
   std::function<void(const MeasureRequest&, KernelObject*)> before_run = {};
 };
 
 class CpuMeasurer final : public Measurer {
  public:
-  // Starts the workers and times the reference kernel. kFailedPrecondition if a worker cannot be started, or if
-  // there is no room for temporary files; kInternal if the reference kernel cannot be built or run.
+  // Starts the builder and runner processes and times the reference kernel. kFailedPrecondition if a worker cannot be
+  // started, or if there is no room for temporary files; kInternal if the reference kernel cannot be built or run.
   static absl::StatusOr<CpuMeasurer> Start(const CpuMeasurerOptions& options = {});
   CpuMeasurer(CpuMeasurer&&) noexcept;
   ~CpuMeasurer() override;
@@ -87,17 +86,18 @@ class CpuMeasurer final : public Measurer {
   void Announce(const MeasureRequest& request) override;
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
-  // Returns the seconds spent so far. A build that overlaps with a run counts as running.
+  // Returns the seconds spent on building and on running since the start. A build that overlaps with a run counts as
+  // running.
   MeasurerSeconds Spent() const override;
 
   // Returns the flops per second that the reference kernel reaches on one undisturbed core; 0 without a
   // reference kernel.
   double ReferenceRate() const;
 
-  // Ends the present measurement soon; its results are `interrupted`. Later calls measure as usual.
+  // Ends the present measurement soon; its results have the status `interrupted`. Later calls measure as usual.
   void Interrupt();
 
-  // Returns the builders, which may build other things between calls.
+  // Returns the pool of builders, with which the caller may build other programs between measurements.
   BuilderPool& builders();
 
   // Returns the process ids of all workers; 0 for a worker that does not run now.

@@ -16,7 +16,7 @@ NoiseFloor::NoiseFloor(const std::string& kernel, const std::string& folder)
 void NoiseFloor::Saw(double seconds) {
   if (IsKnown() && seconds >= seconds_) return;
   seconds_ = seconds;
-  // If the time cannot be stored, later processes measure it again.
+  // Stores the time for later processes. If that fails, they measure the time again.
   if (kept_) kept_->Keep(key_, absl::StrCat(seconds)).IgnoreError();
 }
 

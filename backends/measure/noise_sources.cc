@@ -36,7 +36,8 @@ struct Ticks {
   double stolen = 0, all = 0;
 };
 
-// Reads the first line of /proc/stat: cpu user nice system idle iowait irq softirq steal ...
+// Reads the time that other guests of the hypervisor took (steal), and the sum of all times, from the first line of
+// /proc/stat: cpu user nice system idle iowait irq softirq steal ...
 Ticks ReadTicks() {
   std::ifstream file("/proc/stat");
   std::string word;

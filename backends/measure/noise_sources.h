@@ -15,13 +15,13 @@ struct MachineState {
   std::string huge_pages;              // "always", "madvise", "never"; empty if unknown
   bool threads_share_cores = false;    // simultaneous multithreading, as far as this system shows it
   bool guest = false;                  // runs under a hypervisor, which may hide shared resources
-  // 90th over 10th percentile of 200 runs on the core of timed runs: a loop in registers, and a loop that
-  // reads half of the L2 cache.
+  // The spread of two loops: the 90th over the 10th percentile of the times of 200 runs on the core of timed runs. One
+  // loop works in registers, the other reads half of the L2 cache.
   double register_spread = 1, cache_spread = 1;
 };
 
-// Reads the facts from the system. Then times the two loops, for about half a second, on the core that timed runs
-// use: the calling thread moves there, and back afterwards.
+// Reads facts about the system's load, cores and settings. Then times the two loops, for about half a second, on the
+// core that timed runs use: the calling thread moves there, and back afterwards.
 MachineState ObserveMachine();
 
 struct Finding {
@@ -30,7 +30,8 @@ struct Finding {
   std::string advice;  // empty if it does not disturb
 };
 
-// Judges the facts of MachineState, one finding each: whether it disturbs timing, and what to do. Pure.
+// Judges the facts of MachineState. Returns a finding for each: whether the fact disturbs timing, and what to do then.
+// Pure.
 std::vector<Finding> NoiseSources(const MachineState& state);
 
 }  // namespace kiln

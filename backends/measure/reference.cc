@@ -26,7 +26,7 @@ namespace {
 constexpr int kChosen = 64;  // elements of each output
 constexpr double kWideSeconds = 5;
 constexpr int kRunsOfASet = 3;
-// Time limit of the interpreter if the original ran: kMinCheckSeconds, or the time of kRunsOfACheck runs of
+// The time limit of the interpreter for an original that ran: kMinCheckSeconds, or the time of kRunsOfACheck runs of
 // the original if that is longer.
 constexpr double kMinCheckSeconds = 2, kRunsOfACheck = 2;
 

@@ -1,10 +1,9 @@
-// The outputs that a task's candidates must compute: those of the original, compiled without a schedule
-// (design D9).
+// Computes the outputs that a task's candidates must compute: those of the original program, compiled without a
+// schedule (design D9).
 //
-// The interpreter evaluates chosen elements of the outputs. If the compiled original agrees there within the
-// tolerance, all of its outputs go to the file that candidates are compared with. If the original takes too
-// long to run, each candidate is compared with the interpreter at elements chosen for it, including the edges
-// of its own tiles.
+// The interpreter evaluates chosen elements of the outputs. If the compiled original agrees there within the tolerance,
+// all of its outputs go to the file that candidates are compared with. If the original takes too long to run, each
+// candidate is compared with the interpreter at elements chosen for it, including the edges of its own tiles.
 #pragma once
 
 #include <functional>
@@ -44,7 +43,7 @@ struct ReferenceOptions {
   std::function<bool()> interrupted = [] { return false; };
 };
 
-// The result of comparing outputs with the interpreter.
+// The result of comparing a program's outputs with elements that the interpreter evaluates.
 struct Checked {
   std::string error = {};  // empty: no difference
   bool any = false;  // an element was compared before time ran out or an interrupt came, or there is none
@@ -52,19 +51,19 @@ struct Checked {
 
 class References {
  public:
-  // Creates an empty set of references. `run` runs a request to its end, and again if a runner was lost. Its
-  // result is interrupted only after Interrupt.
+  // Creates an empty set of references. `run` must run a request to its end, and again if a runner died; its result is
+  // interrupted only after Interrupt.
   References(ReferenceOptions options, BuilderPool* builders,
              std::function<RunResult(const RunRequest&)> run);
 
-  // Returns the reference of a program, which the first call computes; that takes as long as running the
-  // original. If it was interrupted, the next call tries again, in the same place.
+  // Returns the reference outputs of an original program. The first call computes them, which takes as long as running
+  // the original. If that was interrupted, the next call computes them again. The returned object keeps its address.
   const Reference& For(const Program& original);
 
-  // Compares outputs with the interpreter. `file` has the outputs of `scheduled` (as in
-  // RunRequest::write_reference_to), and `reference` is that of the original. Compares elements that are
-  // chosen for `scheduled`, as many as can be evaluated within `seconds`. Takes milliseconds for a matmul.
-  // `partial`: elements of the file with the pattern of FillPoison are missing; only others are chosen.
+  // Compares a candidate's outputs with elements that the interpreter evaluates. `file` has the outputs of `scheduled`
+  // (as in RunRequest::write_reference_to), and `reference` is that of the original. Compares elements that are chosen
+  // for `scheduled`, as many as can be evaluated within `seconds`. Takes milliseconds for a matmul. `partial`: elements
+  // of the file with the pattern of FillPoison are missing; only others are chosen.
   Checked Check(const Program& original, const Program& scheduled, const Reference& reference,
                 const std::string& file, double seconds, bool partial = false) const;
 

@@ -23,8 +23,8 @@ MeasureResult Static(MeasureResult failure) {
   return failure;
 }
 
-// Returns the runs of the emulator that check a program. Each has another seed, which chooses the blocks of a large
-// launch that run; kRandom is there twice.
+// Returns the options of the four emulated runs that check a program: threads in order with copies at once, with late
+// copies, and twice in random order. Each has another seed, which chooses the blocks of a large launch that run.
 std::vector<EmulationOptions> EmulationsOf(const LaunchList& list, uint64_t seed) {
   const auto launches = std::count_if(list.launches.begin(), list.launches.end(),
                                       [](const Launch& launch) { return !launch.prepare; });
@@ -115,8 +115,8 @@ MeasureResult StaticMachine::Estimate(const MeasureRequest& request, const Build
   return result;
 }
 
-// Returns the request that runs the kernels in all modes: in the first as its kernel, in the others as its peers. The
-// runner writes outputs to the file `outputs`, unless the name is empty.
+// Returns the request that runs a built program in the emulator in all modes: the first mode as the request's kernel,
+// the others as its peers. The runner writes outputs to the file `outputs`, unless the name is empty.
 RunRequest StaticMachine::EmulatedRun(const Program& scheduled, const BuildResult& built,
                                       const Reference& reference, const std::string& outputs) const {
   RunRequest run;
@@ -136,8 +136,9 @@ RunRequest StaticMachine::EmulatedRun(const Program& scheduled, const BuildResul
   return run;
 }
 
-// Adds the outcome of the emulated run to the result, which is reset after an interrupt. If the original was too slow to
-// run, compares elements that the emulated blocks wrote with the interpreter. Deletes the file `outputs`.
+// Adds the outcome of the emulated run to the candidate's result: a failure replaces it, and an interrupt resets it. If
+// the original was too slow to run, compares elements that the emulated blocks wrote with the interpreter. Deletes the
+// file `outputs`.
 void StaticMachine::Judge(const RunResult& ran, const MeasureRequest& request, const std::string& outputs,
                           MeasureResult* result) {
   const Reference& reference = ReferenceOf(*request.original);

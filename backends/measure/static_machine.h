@@ -1,12 +1,14 @@
 // Measures programs for a GPU on a machine that has none: it compiles them, and estimates their cycles.
 //
-// Measure builds the cubin, so that what ptxas refuses fails here too, and returns one sample: the cycles of the
-// roofline (search/features/gpu_roofline.h) with the registers and the shared memory that ptxas reports. Race returns
-// the same numbers, but also runs each program in the emulator, in three modes. Its outputs are compared with those of
-// the untransformed program on the CPU. A program that fails there, or takes the emulator too long, gets that failure.
+// Measure builds the cubin, so that programs that ptxas refuses fail here too, and returns one sample: the cycles of
+// the roofline (search/features/gpu_roofline.h) with the registers and the shared memory that ptxas reports. Race
+// returns the same numbers, but also runs each program in the emulator, in three modes, and compares its outputs with
+// those of the untransformed program on the CPU. If a program fails in the emulator, or takes too long there, its
+// result is that failure.
 //
 // Of a large launch, some thread blocks run with all checks: the first, the last, the middle one, and others by the
-// seed. If a later launch needs its results, the others run without checks. Otherwise what the blocks wrote is compared.
+// seed. If a later launch needs the results of this launch, the other blocks run without checks. Otherwise only the
+// elements that the blocks wrote are compared.
 //
 // A sample is cycles divided by the clock of the GPU, which is no time. The flag `static` says so, and the fingerprint
 // of the target, "static-1 sm_90a h100", belongs to no machine.
@@ -27,7 +29,8 @@ namespace kiln {
 
 class StaticMachine final : public GpuMachine {
  public:
-  // Starts the workers. `gpu` is a target with a GPU. Errors: as GpuMachine::StartWorkers.
+  // Starts the builders and runners. `gpu` is a target with a GPU. kInvalidArgument if it has none; also the errors of
+  // GpuMachine::StartWorkers.
   static absl::StatusOr<std::unique_ptr<StaticMachine>> Start(Target gpu,
                                                               const GpuMachineOptions& options = {});
 

@@ -46,7 +46,8 @@ bool Fits(const Constant& constant, const WeightTensor& tensor) {
   return signless(constant.dtype) == signless(tensor.dtype) && constant.shape == tensor.shape;
 }
 
-// Finds the constants' tensors by name; null for a constant that has none. Returns an empty list if no name is known.
+// Returns the tensor with the name of each constant, null for a constant without one. Returns an empty list if no
+// tensor has the name of an argument or constant.
 std::vector<const WeightTensor*> ByName(const std::vector<Constant>& constants,
                                         const std::vector<std::string>& arguments, const WeightsFile& file) {
   std::map<absl::string_view, const WeightTensor*> tensors;

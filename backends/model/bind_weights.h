@@ -1,4 +1,4 @@
-// Says which tensor of a file is which constant of a model.
+// Finds the tensor of a file of weights for each constant of a model, by name or by order.
 #pragma once
 
 #include <map>
@@ -12,13 +12,13 @@
 
 namespace kiln {
 
-// Returns for each parameter of the program that is a constant, in order, its tensor in the file. Constants whose bytes
-// are `known`, by the names of their buffers, are left out. `arguments` are the names of the model's arguments
-// (Imported::arguments). If a name of a tensor is that of an argument, or "argN", tensors are found by their names;
+// Returns for each parameter of the program that is a constant, in order, its tensor in the file. Leaves out constants
+// in `known`, a map from names of buffers to bytes. `arguments` are the names of the model's arguments
+// (Imported::arguments). If a tensor has the name of an argument, or "argN", tensors are found by their names;
 // otherwise the file's tensors are the constants in order. Tensors without elements may be left over.
 //
-// kInvalidArgument if a constant has no tensor, a tensor no constant, or a shape or dtype differs; the message
-// names them. A u8 fits an i8, since imported programs have types without signs.
+// kInvalidArgument if a constant has no tensor, a tensor no constant, or a shape or dtype differs; the message names
+// them. A u8 fits an i8, since imported programs have types without signs.
 absl::StatusOr<std::vector<const WeightTensor*>> BindWeights(
     const Program& program, const std::vector<std::string>& arguments, const WeightsFile& file,
     const std::map<std::string, absl::string_view>& known = {});

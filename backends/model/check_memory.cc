@@ -28,7 +28,7 @@ using Area = Location::Area;
 
 constexpr char kNobody = '\xff';  // what memory holds that nothing has written: NaN as a float
 
-// Maps pages that stay until the process ends.
+// Maps memory that is never freed before the process ends. Ends the process if there is none.
 char* Pages(int64_t bytes, int protection, int sharing = MAP_PRIVATE) {
   void* const memory =
       mmap(nullptr, static_cast<size_t>(bytes), protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -40,7 +40,8 @@ void Protect(char* at, int64_t bytes, int protection) {
   KILN_CHECK(mprotect(at, static_cast<size_t>(bytes), protection) == 0, "mprotect: ", std::strerror(errno));
 }
 
-// Makes an array at the end of its pages, between two pages that nobody may touch. With content, it is read-only.
+// Allocates an array at the end of its pages, between two pages that nobody may touch. If `content` is given, copies it
+// to the array and makes the array read-only.
 char* GuardedArray(int64_t bytes, absl::string_view content = "") {
   const int64_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   char* const begin = Pages(pages + 2 * kPageBytes, PROT_NONE) + kPageBytes;
@@ -52,16 +53,18 @@ char* GuardedArray(int64_t bytes, absl::string_view content = "") {
   return array;
 }
 
-// Memory shared with the library: how many calls it may make, and how many it has begun. The parent reads it after a crash.
+// Memory that the parent, the child and the library share: how many calls the library may make, and how many it has
+// begun. The parent reads it after a crash.
 struct Steps {
   int64_t limit = std::numeric_limits<int64_t>::max();  // calls to make
   int64_t begun = 0;
 };
 
-// A loaded library with its memory.
+// A loaded library of a model, with its parameters, weights and arena.
 class Instance {
  public:
-  // `apart`: whether the plan keeps arrays in pages of their own.
+  // Loads the library and allocates its memory. `apart`: the plan keeps each array in pages of its own. `given`: the
+  // inputs and constants in order.
   Instance(const MemoryCheck& check, const ModelPlan& plan, bool apart, const std::string& shared_object,
            absl::Span<char* const> given, Steps* steps)
       : check_(check), plan_(plan), apart_(apart) {
@@ -97,7 +100,7 @@ class Instance {
     return {memory, static_cast<size_t>(at.bytes)};
   }
 
-  // Returns the first array of the plan beside which something was written; "" if there is none.
+  // Returns the name of an array of the plan beside which a call has written; "" if there is none.
   std::string WrittenBeside() const {
     for (size_t b = 0; b < plan_.buffers.size(); ++b) {
       const bool is_part =
@@ -161,7 +164,7 @@ class Instance {
   std::vector<char*> table_;
 };
 
-// Returns "ok STATUS " and the results.
+// Returns the text that the child sends to its parent: "ok STATUS " and the bytes of the model's results.
 std::string Encoded(const Program& model, const Instance& instance, int status) {
   std::string text = absl::StrCat("ok ", status, " ");
   for (const Id id : model.parameters) {
@@ -235,7 +238,8 @@ class Checker {
     return absl::StrCat("call ", call, " (", check_.tasks[check_.plan.calls[call].task], ")");
   }
 
-  // Runs the library, then the separate arrays. Returns "ok STATUS " and the results, "differs", or what is wrong.
+  // Runs the library, then the tasks with separate arrays, and compares their statuses and results. Returns "ok STATUS
+  // " and the results, "differs", or a message that says what is wrong.
   std::string Compare(const SharedNote& note) const {
     const std::vector<char*> given = Guarded(check_.given);
     note.Set("library");
@@ -283,7 +287,8 @@ class Checker {
     return true;
   }
 
-  // Finds the first call whose results differ. Returns an error that names it.
+  // Finds the first call that writes something else in the library than with separate arrays: runs the library with 1,
+  // 2, 3, ... calls. Returns an error that names the call and the array.
   absl::Status Difference() {
     const auto counted = Link(check_.plan);
     if (!counted.ok()) return counted.status();

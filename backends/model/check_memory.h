@@ -1,6 +1,6 @@
-// Checks that the calls of a model keep to their arrays: runs the library as it is, and then the same tasks with each
-// array of the plan in pages of its own between pages that nobody may touch. Constants, inputs and prepared weights
-// are read-only there. Any difference of a bit is an error.
+// Checks that the calls of a model access only their own arrays. Runs the model's library as it is, and then the same
+// tasks with each array of the plan in pages of its own, between pages that nobody may touch. Constants, inputs and
+// prepared weights are read-only in the second run. Any difference of a bit is an error.
 //
 //   const MemoryCheck check{.model = model, .plan = plan, .code = code, .name = "resnet50", ..};
 //   auto results = CheckMemory(check, library.shared_object, builders, options);
@@ -33,13 +33,15 @@ struct CheckedRun {
   std::vector<std::string> results = {};  // the bytes of each, in order
 };
 
-// Checks the memory, and returns what the library computed. kInternal if an array differs, or if bytes beside one
-// changed, with the call and the array; if a call touches memory outside its arrays, with the call.
-// kFailedPrecondition if the library itself does not run. Errors of LinkModel. Safe from any thread.
+// Runs the library with its own plan and with separate arrays, and returns what the library computed. kInternal if an
+// array differs between the runs (with the call and the array), if bytes beside an array changed (with the array), or
+// if a call touches memory outside its arrays (with the call). kFailedPrecondition if the library itself does not run.
+// Errors of LinkModel. Safe from any thread.
 absl::StatusOr<CheckedRun> CheckMemory(const MemoryCheck& check, const std::string& shared_object,
                                        BuilderPool& builders, const ModelBuildOptions& options = {});
 
-// Runs the library once, as it is, and returns what it computed. kFailedPrecondition if it does not run.
+// Runs the model's library once in a child process, without checks, and returns its status and results.
+// kFailedPrecondition if it does not run.
 absl::StatusOr<CheckedRun> RunLibrary(const MemoryCheck& run, const std::string& shared_object);
 
 }  // namespace kiln

@@ -31,7 +31,7 @@ absl::Status ErrorOf(const BuildResult& result, const std::string& what) {
   return absl::FailedPreconditionError(absl::StrCat("cannot build ", what, ": ", result.error));
 }
 
-// Returns for each parameter whether only blocks of the prepare phase read it.
+// Returns 1 for each parameter that blocks of the prepare phase read and other blocks do not, 0 for the others.
 std::vector<char> ReadByPrepare(const Program& program) {
   std::vector<char> in_main(program.buffers.size()), in_prepare(program.buffers.size());
   for (Id nest = program.nodes[kRoot].first; nest != kNone; nest = program.nodes[nest].next) {

@@ -1,4 +1,4 @@
-// Compiles a model: the code of its tasks, then the driver that calls them, as one library.
+// Compiles a model to one library: first the code of its tasks, then the driver that calls them.
 //
 //   auto code = CompileTasks(scheduled, "resnet50", builders, options);
 //   auto plan = PlanCalls(model, tasks, code->needs);            // lang/model/plan_calls.h
@@ -19,14 +19,14 @@
 
 namespace kiln {
 
-// A task as it is compiled.
+// A task to compile: its scheduled program and the options that change its rounding.
 struct ScheduledTask {
   Program program;
   bool contract = true;
   Policies policies = {};
 };
 
-// A function that upstream MLIR compiles (backends/lower/lower_foreign.h).
+// A part of a model that cannot be a Program: upstream MLIR's passes compile it (backends/lower/lower_foreign.h).
 struct ForeignTask {
   std::string what;      // "scf.for (model.mlir:3:8)", for messages
   std::string module;    // MLIR text
@@ -37,12 +37,13 @@ struct ModelBuildOptions {
   // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine.
   std::string triple = "", cpu = "", features = "";
   BuildLimits limits = {.seconds = 120};  // for each task
-  // On how many threads loops run whose iterations have temporaries of their own (docs/decisions/0024): 2 to 64.
+  // The limit of threads, 2 to 64, for loops whose iterations have temporaries of their own (docs/decisions/0024).
   int pieces = 8;
   bool counts_calls = false;  // as DriverOf says
 };
 
-// What CompileTasks makes, in each list by task, then by foreign task.
+// The compiled code of a model's tasks and foreign tasks, and the memory that they need. Each list has an entry for
+// each task, then one for each foreign task.
 struct TaskObjects {
   std::vector<TaskCode> code = {};
   std::vector<TaskNeeds> needs = {};
@@ -57,18 +58,22 @@ struct ModelLibrary {
   bool takes_threads = false;
 };
 
-// Compiles each task as the function NAME_tN, N its position, and each foreign one as NAME_fN. kFailedPrecondition if one
-// cannot be built, with its name and the compiler's message; kCancelled if the builders were interrupted.
+// Compiles each task to an object with the function NAME_tN, for task number N, and each foreign task with NAME_fN.
+// kFailedPrecondition if a task cannot be built, with the task's name and the compiler's message; kCancelled if the
+// builders were interrupted.
 absl::StatusOr<TaskObjects> CompileTasks(absl::Span<const ScheduledTask> tasks, const std::string& name,
                                          BuilderPool& builders, const ModelBuildOptions& options = {},
                                          absl::Span<const ForeignTask> foreign = {});
 
-// The texts that a library exports; empty: none. A shared library has NAME_profile_by_table only with `calls`.
+// The texts that a model's library exports as strings (DriverOf and ProfileDriverOf); empty: none. Only with `calls`
+// does a shared library have the function NAME_profile_by_table.
 struct LibraryTexts {
   std::string metadata = {}, calls = {};  // see DriverOf and ProfileDriverOf
 };
 
-// Compiles the driver of the plan and links everything. Errors as above.
+// Compiles the driver that makes the calls of the plan, and links it with the code of the tasks to an archive and, for
+// this machine, a shared library. Errors: kFailedPrecondition if the driver cannot be built, kCancelled if the builders
+// were interrupted, and those of linking.
 absl::StatusOr<ModelLibrary> LinkModel(const Program& model, const ModelPlan& plan, const TaskObjects& tasks,
                                        const std::string& name, BuilderPool& builders,
                                        const ModelBuildOptions& options = {}, const LibraryTexts& texts = {});

@@ -20,7 +20,7 @@ std::string Repeated(absl::string_view text, size_t times) {
   return absl::StrJoin(std::vector<absl::string_view>(times, text), ", ");
 }
 
-// Writes one function. Values are names such as "%v3".
+// Writes the text of one MLIR function, operation by operation. Values are names such as "%v3".
 class Function {
  public:
   explicit Function(std::string* text) : text_(*text) {}
@@ -56,7 +56,8 @@ class Function {
                 Repeated(kPointer, arguments.size()), ") -> i32");
   }
 
-  // Allocates memory, which the function must free. It returns 1 if there is none.
+  // Writes a call that allocates memory, which the written function must free. The function returns 1 if there is no
+  // memory.
   std::string Allocate(int64_t bytes) {
     const std::string alignment = Make("llvm.mlir.constant(", kModelAlignment, " : i64) : i64");
     const std::string count = Make("llvm.mlir.constant(", bytes, " : i64) : i64");
@@ -71,7 +72,7 @@ class Function {
     absl::StrAppend(&text_, "    llvm.call @free(", memory, ") : (!llvm.ptr) -> ()\n");
   }
 
-  // Calls a function of this module.
+  // Writes a call of a function that the written module defines, and returns the name of its result.
   std::string CallDefined(const std::string& function, const std::vector<std::string>& arguments) {
     return Make("func.call @", function, "(", absl::StrJoin(arguments, ", "), ") : (",
                 Repeated(kPointer, arguments.size()), ") -> i32");
@@ -81,7 +82,8 @@ class Function {
     absl::StrAppend(&text_, "    llvm.call @", function, "(", threads, ") : (i32) -> ()\n");
   }
 
-  // Says in steps[1] that call `number` begins. Returns from the function with 0 if steps[0] asks for fewer calls.
+  // Writes code that stores number + 1 to steps[1] before call `number` begins, or returns 0 from the function if
+  // steps[0] asks for fewer calls.
   void Count(const std::string& steps, size_t number) {
     const std::string limit = Make("llvm.load ", steps, " : !llvm.ptr -> i64");
     const std::string made = Make("llvm.mlir.constant(", number, " : i64) : i64");
@@ -92,13 +94,13 @@ class Function {
                     " : i64, !llvm.ptr\n");
   }
 
-  // Writes the time as the timespec number `index` of the array.
+  // Writes code that stores the present time as the timespec number `index` of the array.
   void Stamp(const std::string& array, size_t index) {
     const std::string place = At(array, static_cast<int64_t>(index) * kTimespecBytes);
     Make("llvm.call @clock_gettime(%one, ", place, ") : (i32, !llvm.ptr) -> i32");
   }
 
-  // Returns from the function with 1 unless the status is 0.
+  // Writes code that returns 1 from the function if the status is not 0.
   void Require(const std::string& status) {
     const std::string fails = Make("llvm.icmp \"ne\" ", status, ", %zero : i32");
     Branch(fails);
@@ -112,7 +114,7 @@ class Function {
   }
 
  private:
-  // Goes to a block at the end of the function if the condition holds.
+  // Writes a branch to the block `end` at the end of the function, taken if the condition holds.
   void Branch(const std::string& condition, absl::string_view end = "fails") {
     absl::StrAppend(&text_, "    cf.cond_br ", condition, ", ^", end, ", ^holds", blocks_, "\n  ^holds",
                     blocks_, ":\n");
@@ -196,7 +198,8 @@ class Writer {
     text_ += "\\00\") {addr_space = 0 : i32}\n";
   }
 
-  // Declares the functions of the tasks, which the calls of the plan use.
+  // Declares the functions of other objects that the driver calls: those of the tasks, and for scratch memory
+  // aligned_alloc and free.
   void Declare() {
     if (plan_.scratch_bytes > 0)
       text_ += "  llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr\n  llvm.func @free(!llvm.ptr)\n";
@@ -225,7 +228,8 @@ class Writer {
     run.End();
   }
 
-  // Writes the calls of the run phase. `names` has the parameters, `stamps` an array for times, or is empty.
+  // Writes the calls of the run phase. `names` has the names of the model's parameters. `stamps` is an array to which
+  // the time is written before the first and after each call; empty: none.
   void WriteCalls(Function& run, const std::map<Id, std::string>& names, const std::string& weights,
                   const std::string& arena, const std::string& stamps) {
     size_t stamp = 0;

@@ -1,4 +1,5 @@
-// Writes the function that makes the calls of a model, as MLIR text in the func, cf and llvm dialects.
+// Writes the driver of a model: the functions that call the compiled tasks in order, as MLIR text in the func, cf and
+// llvm dialects.
 //
 //   int NAME(const void* weights, INPUTS AND RESULTS..., void* arena)
 //   int NAME_prepare(const void* const* constants, void* weights)
@@ -23,7 +24,7 @@
 
 namespace kiln {
 
-// The compiled code of a task.
+// The compiled code of a task: its function, and which further functions it has.
 struct TaskCode {
   std::string symbol;
   bool has_prepare = false, takes_threads = false;
@@ -35,22 +36,22 @@ struct Driver {
   std::vector<std::string> entries;  // the functions above that it defines, NAME first
 };
 
-// Writes the driver of a plan. `metadata` is what the module says of itself: the text of the exported
-// `const char NAME_metadata[]`; empty: there is none.
+// Writes the driver that makes the calls of a plan. `metadata` is the text of the exported string `const char
+// NAME_metadata[]`, which describes the model; empty: there is no such string.
 //
-// With `counts_calls`, for checks, NAME takes int64_t steps[2] after the arena. It makes the first steps[0] calls of
-// the plan at most, and writes the number of calls that were begun to steps[1].
+// With `counts_calls`, for checks, NAME takes int64_t steps[2] after the arena. It makes at most the first steps[0]
+// calls of the plan, and writes the number of calls that were begun to steps[1].
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
                 const std::string& name, absl::string_view metadata = "", bool counts_calls = false);
 
-// Writes a module of its own, for shared libraries alone, which says how long each call takes. The driver above pays
-// nothing for it.
+// Writes a second driver, for shared libraries alone, which measures how long each call of a model takes. The driver of
+// DriverOf pays nothing for this.
 //
 //   int NAME_profile_by_table(void* const* table)
 //
 // The table is that of NAME_by_table, and one pointer more: to a timespec for the time before the first call and one
-// for the time after each call of the run phase (CLOCK_MONOTONIC). `calls` is the text of the exported
-// `const char NAME_profile_calls[]`.
+// for the time after each call of the run phase (CLOCK_MONOTONIC). `calls` is the text of the exported `const char
+// NAME_profile_calls[]`.
 Driver ProfileDriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
                        const std::string& name, absl::string_view calls = "");
 

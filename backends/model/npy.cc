@@ -23,12 +23,12 @@ struct Header {
   std::optional<std::vector<int64_t>> shape;
 };
 
-// Reads the header, a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+// Parses the header of a .npy file, a Python dictionary: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
 class HeaderParser {
  public:
   explicit HeaderParser(absl::string_view text) : text_(text) {}
 
-  // Returns false if the text is something else.
+  // Stores the three fields in `header`. Returns false if the text is no such dictionary.
   bool Parse(Header* header) {
     if (!Eat("{")) return false;
     while (!Eat("}")) {
@@ -96,7 +96,8 @@ std::string KnownDTypes() {
   return known;
 }
 
-// Removes the header from the bytes, and returns its text.
+// Removes the magic number, version and header of a .npy file from the bytes, and returns the header's text. Returns an
+// error if they are malformed.
 absl::StatusOr<absl::string_view> TakeHeader(absl::string_view* bytes, const std::string& name,
                                              const std::string& file) {
   constexpr absl::string_view kMagic("\x93NUMPY", 6);

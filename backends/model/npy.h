@@ -1,4 +1,4 @@
-// The format of .npy: one array, as numpy writes it.
+// Reads the format of .npy: one array, as numpy writes it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace kiln {
 
-// Returns the array that `bytes` hold, in row-major order. `name` is the tensor's; `file` is used in messages.
-// kInvalidArgument, with the reason, if they hold none that Kiln reads.
+// Returns the array in `bytes`, the content of a .npy file, whose elements are in row-major order. They are not copied.
+// `name` is the tensor's; `file` is used in messages. kInvalidArgument, with the reason, if the bytes are no array that
+// Kiln reads.
 absl::StatusOr<WeightTensor> ParseNpy(absl::string_view bytes, const std::string& name,
                                       const std::string& file);
 

@@ -32,7 +32,8 @@ absl::StatusOr<Zip> OpenZip(absl::string_view file, const std::string& name) {
   return zip;
 }
 
-// Returns why the entry is not read; "" if it is.
+// Returns why an entry of the zip file cannot be read: it is encrypted, has another compression, or impossible sizes.
+// Returns "" if it can be read.
 std::string WhyNot(const zip_stat_t& entry, size_t file_bytes) {
   if (entry.encryption_method != ZIP_EM_NONE) return "is encrypted";
   if (entry.comp_method != ZIP_CM_STORE && entry.comp_method != ZIP_CM_DEFLATE)
@@ -43,7 +44,8 @@ std::string WhyNot(const zip_stat_t& entry, size_t file_bytes) {
                       file_bytes);
 }
 
-// Reads an entry of the size that `entry` says, and checks its checksum.
+// Reads an entry of the zip file to `bytes`. Returns an error if its size differs from that in `entry`, or its checksum
+// is wrong.
 absl::Status ReadEntry(zip_t* zip, zip_uint64_t index, const zip_stat_t& entry, char* bytes,
                        const std::string& tensor, const std::string& file) {
   const ZipEntry open(zip_fopen_index(zip, index, 0));

@@ -1,4 +1,4 @@
-// The format of .npz: a zip file whose entries NAME.npy are arrays, stored or deflated.
+// Reads the format of .npz: a zip file whose entries NAME.npy are arrays, stored or deflated.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// Reads all arrays in the order of the zip file. Their bytes are put into `read`. `name` is used in messages.
-// kInvalidArgument, with the reason, if an entry is no array that Kiln reads.
+// Reads all arrays of a .npz file, in the order of the zip file. Appends the memory that has their bytes to `read`.
+// `name` is the file's name in messages. kInvalidArgument, with the reason, if an entry is no array that Kiln reads.
 absl::StatusOr<std::vector<WeightTensor>> ReadNpz(absl::string_view file, const std::string& name,
                                                   std::vector<std::unique_ptr<char[]>>* read);
 

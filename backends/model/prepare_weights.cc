@@ -16,7 +16,8 @@
 namespace kiln {
 namespace {
 
-// Loads the library and prepares. Returns "" or what went wrong. Runs in a child.
+// Loads the model's library and calls NAME_prepare, which writes `weights`. Returns "", or a message that says what
+// went wrong. Runs in a child process.
 std::string Prepare(const std::string& shared_object, const std::string& name,
                     const std::vector<absl::string_view>& constants, void* weights) {
   const int file = memfd_create("kiln-model", MFD_CLOEXEC);

@@ -1,4 +1,4 @@
-// Runs the prepare phase of a model when the model is built, and writes the weights to a file.
+// Runs the prepare phase of a compiled model, and writes the prepared weights to a file.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,10 @@
 
 namespace kiln {
 
-// Calls NAME_prepare of the library (backends/model/driver.h) in a child process, and writes the weights as the tensor
-// "weights" of a file in the format of safetensors, so that processes map one copy. `constants`: the bytes of each
-// constant in order, at any address. Returns the offset of the weights in the file, a multiple of 64.
+// Calls NAME_prepare of a model's library (backends/model/driver.h) in a child process, and writes the weights, of
+// `bytes` bytes, as the tensor "weights" of a file in the format of .safetensors, so that several processes can map one
+// copy. `constants`: the bytes of each constant in order, at any address. Returns the offset of the weights in the
+// file, a multiple of 64.
 //
 // kFailedPrecondition if the library cannot be loaded or its prepare phase fails, kUnavailable if there is no memory or
 // the file cannot be written.

@@ -34,7 +34,8 @@ struct Placed {
   uint64_t begin = 0, end = 0;
 };
 
-// Parses the header. kInvalidArgument if it is no JSON object, or if a name or a key occurs twice.
+// Parses the JSON header of a .safetensors file. kInvalidArgument if it is no JSON object, or if the name of a tensor
+// or a key of a tensor occurs twice.
 absl::StatusOr<Json> ParseHeader(absl::string_view text, const std::string& file) {
   std::string problem, tensor;
   std::set<std::string> names, keys;
@@ -62,7 +63,8 @@ absl::StatusOr<Json> ParseHeader(absl::string_view text, const std::string& file
   return header;
 }
 
-// Returns the list of whole numbers that the entry has for the key; nullopt if it has none.
+// Returns the value of a key of a JSON object, if it is a list of whole numbers that are not negative; otherwise
+// nullopt.
 std::optional<std::vector<int64_t>> NumbersOf(const Json& entry, const char* key) {
   const auto found = entry.find(key);
   if (found == entry.end() || !found->is_array()) return std::nullopt;
@@ -111,7 +113,8 @@ absl::StatusOr<Placed> ParseTensor(const std::string& name, const Json& entry, u
   return placed;
 }
 
-// Checks that each byte belongs to one tensor.
+// Checks that the sorted tensors of a .safetensors file follow one another without gaps or overlaps, and end where the
+// file ends.
 absl::Status CheckGaps(const std::vector<Placed>& placed, uint64_t data_bytes, const std::string& file) {
   uint64_t at = 0;
   for (size_t i = 0; i < placed.size(); ++i) {

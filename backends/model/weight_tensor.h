@@ -1,4 +1,4 @@
-// A named tensor of a file of weights, and what files say about one. Plain data.
+// A named tensor of a file of weights, its type as text, its size, and error messages about such files. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ struct WeightTensor {
   absl::string_view bytes = {};  // of the elements in row-major order, at any address
 };
 
-// Returns a type as text: "f32[64,3,7,7]".
+// Returns the dtype and shape of a tensor as text: "f32[64,3,7,7]".
 inline std::string TypeText(DType dtype, const std::vector<int64_t>& shape) {
   return absl::StrCat(ToString(dtype), "[", absl::StrJoin(shape, ","), "]");
 }
 
-// Returns the number of bytes of all elements; -1 if an extent is negative or the number is too large.
+// Returns the number of bytes of a tensor; -1 if an extent is negative or the number is too large.
 inline int64_t TensorBytes(DType dtype, const std::vector<int64_t>& shape) {
   int64_t bytes = SizeOf(dtype);
   for (const int64_t extent : shape) {
@@ -34,7 +34,8 @@ inline int64_t TensorBytes(DType dtype, const std::vector<int64_t>& shape) {
   return bytes;
 }
 
-// Return kInvalidArgument with "FILE: TEXT", or with "FILE: tensor "NAME": TEXT" if a tensor is to blame.
+// Return the error kInvalidArgument with the message "FILE: TEXT", or "FILE: tensor "NAME": TEXT" if a tensor is to
+// blame.
 template <typename... Text>
 absl::Status WeightsError(absl::string_view file, const Text&... text) {
   return absl::InvalidArgumentError(absl::StrCat(file, ": ", text...));

@@ -3,12 +3,12 @@
 //   absl::StatusOr<WeightsFile> file = WeightsFile::Open("model.safetensors");
 //   for (const WeightTensor& tensor : file->tensors()) ...
 //
-// The content says which of the two a file is. Tensors of safetensors lie in the mapped file: it must not be
-// truncated while they are used. Those of .npz are read, stored or deflated. Both are checked completely when
-// they are opened, except that a bool may have any byte.
+// The format is recognized by the content. Tensors of .safetensors lie in the mapped file, which must not be truncated
+// while they are used. Those of .npz, stored or deflated, are read into memory. Files of both formats are checked
+// completely when they are opened, except that a bool may have any byte.
 //
-// Errors: kNotFound (no such file), kUnavailable (it cannot be read), kInvalidArgument (it is malformed, or has
-// tensors of types that Kiln lacks) with file, tensor, what was found and what was wanted.
+// Errors: kNotFound (no such file), kUnavailable (it cannot be read), kInvalidArgument (it is malformed, or has tensors
+// of types that Kiln lacks) with file, tensor, what was found and what was wanted.
 #pragma once
 
 #include <memory>
@@ -24,10 +24,10 @@ namespace kiln {
 class WeightsFile {
  public:
   static absl::StatusOr<WeightsFile> Open(const std::string& path);
-  // Does the same for the content of a file, which must outlive the result. `name` is used in messages.
+  // Reads the tensors from the content of a file, which must outlive the result. `name` is the file's name in messages.
   static absl::StatusOr<WeightsFile> FromBytes(absl::string_view bytes, const std::string& name);
 
-  // In the order in which the file holds their bytes.
+  // Returns the tensors, in the order in which the file holds their bytes.
   const std::vector<WeightTensor>& tensors() const { return tensors_; }
   const std::string& name() const { return name_; }
 

@@ -4,14 +4,14 @@
 //   for (const absl::string_view piece : ...) writer->Append(piece);
 //   writer->Finish();
 //
-// Pieces have any size, and are those of the tensors in order.
+// The pieces together are the bytes of the tensors in order; each may have any size.
 //
 // Each tensor begins at a multiple of 64 bytes of the file: the header is padded with spaces, and tensors
-// "kiln.padding.N" fill the gaps, so that all readers of the format read it. The file appears when Finish
-// returns OK: until then a temporary file beside it is written, which the destructor removes.
+// "kiln.padding.N" fill the gaps, so that all readers of the format read the file. The file appears when Finish returns
+// OK: until then a temporary file beside it is written, which the destructor removes.
 //
-// Errors: kUnavailable (the file cannot be written), kInvalidArgument (a tensor cannot be written, or there are
-// more or fewer bytes than the tensors have). After an error, all further calls fail.
+// Errors: kUnavailable (the file cannot be written), kInvalidArgument (a tensor cannot be written, or there are more or
+// fewer bytes than the tensors have). After an error, all further calls fail.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ class WeightsWriter {
 
  private:
   WeightsWriter() = default;
-  // Writes bytes of the file, and remembers the first error.
+  // Writes bytes to the temporary file, and remembers the first error, after which nothing is written.
   absl::Status Write(absl::string_view bytes);
   absl::Status Pad();
 

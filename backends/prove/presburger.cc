@@ -24,7 +24,7 @@ using mlir::presburger::PresburgerRelation;
 using mlir::presburger::PresburgerSpace;
 using mlir::presburger::VarKind;
 
-// The quotients (variable / divisor) in sums, and the column of each.
+// The quotients variable / divisor that occur in sums, each with its column in the constraints of a Polyhedron.
 using Quotients = std::map<std::pair<int, int64_t>, int>;
 
 void AddQuotients(const IndexSum& sum, Quotients& quotients) {
@@ -34,7 +34,8 @@ void AddQuotients(const IndexSum& sum, Quotients& quotients) {
   }
 }
 
-// A set over the results, then the variables, then the quotients as local variables.
+// The points of a relation, as a set of MLIR's Presburger library. Its dimensions are the results, then the variables;
+// quotients of variables are local variables. `fixed` has values for the first results.
 class Polyhedron {
  public:
   Polyhedron(const Relation& f, const std::vector<int64_t>& fixed)
@@ -67,7 +68,8 @@ class Polyhedron {
   }
 
   const IntegerRelation& set() const { return set_; }
-  // Returns the set of all results, in which the variables become local variables.
+  // Returns the set of the results of all points. In this set, the variables become local (existentially quantified)
+  // ones.
   IntegerRelation Image() const {
     IntegerRelation image = set_;
     image.convertToLocal(VarKind::SetDim, static_cast<unsigned>(results_), set_.getNumDimVars());
@@ -104,14 +106,14 @@ std::vector<int64_t> Part(llvm::ArrayRef<llvm::DynamicAPInt> sample, size_t from
   return part;
 }
 
-// Says whether no point of f has results that begin with these: kYes, or kNo with such a point.
+// Decides whether no point of f has results that begin with `results`. Returns kYes, or kNo with such a point.
 Reply PointOf(const Relation& f, const std::vector<int64_t>& results) {
   const auto sample = Polyhedron(f, results).set().findIntegerSample();
   if (!sample.has_value()) return {Answer::kYes};  // f is empty
   return {Answer::kNo, Part(*sample, f.results.size(), f.points.variables.size())};
 }
 
-// Returns the pairs of points of f and g with equal results.
+// Returns the set of pairs of a point of f and a point of g that have equal results. Variables of f come first.
 Points Product(const Relation& f, const Relation& g) {
   Points both = f.points;
   const auto first = static_cast<int32_t>(both.variables.size());
@@ -174,9 +176,9 @@ std::vector<llvm::DynamicAPInt> RowOf(llvm::ArrayRef<llvm::DynamicAPInt> given, 
   return row;
 }
 
-// Returns a point of f that is in none of the sets g, whose local variables are quotients; nullopt if there is
-// none. Also returns nullopt, and sets `unknown`, if a quotient is not known. (The library's own difference is
-// wrong if two inequalities say more about a local variable than that it is a quotient.)
+// Returns a point of f that is in none of the sets g, whose local variables are quotients; nullopt if there is none.
+// Also returns nullopt, and sets `unknown`, if a quotient is not known. (MLIR's own difference of sets is wrong if two
+// inequalities say more about a local variable than that it is a quotient.)
 std::optional<std::vector<int64_t>> Outside(const IntegerRelation& f, llvm::ArrayRef<IntegerRelation> g,
                                             bool& unknown) {
   if (unknown) return std::nullopt;

@@ -1,4 +1,4 @@
-// Checks the description of a kernel before anything is loaded.
+// Checks the description of a kernel in a request (KernelObject) before anything is loaded.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct KernelProblem {
   std::string detail;
 };
 
-// Returns how the emulator runs the kernel, if its only field says so; otherwise nullopt.
+// Returns the options of the emulator if the kernel's only field has its tag (kEmulationField); otherwise nullopt.
 std::optional<EmulationOptions> EmulationOf(const KernelObject& kernel);
 
-// Returns why a runner does not run the kernel: it cannot call it, or a parameter is impossible or has more than
-// `bytes`. Nullopt if it can run it.
+// Returns why a runner refuses a kernel: it has an unknown field, too many parameters to call it, or an invalid
+// parameter or one of more than `bytes`. Returns nullopt if the runner can run the kernel.
 std::optional<KernelProblem> CheckKernel(const KernelObject& kernel, int64_t bytes);
 
 }  // namespace kiln

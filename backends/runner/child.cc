@@ -170,7 +170,7 @@ class Child {
     buffer->Protect();
   }
 
-  // Starts the threads before limits are set, since limits apply to the candidate only.
+  // Starts the threads of the pool. This is done before limits are set, since limits apply to the candidate only.
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};
@@ -341,8 +341,8 @@ class Child {
     return std::nullopt;
   }
 
-  // Checks the outputs again, because a kernel may be right only the first time. Kernels that share outputs
-  // write them again.
+  // After the timing, compares the outputs with the reference again and checks the guards, because a kernel may be
+  // right only the first time. Several kernels share their outputs, so each of them runs again before its comparison.
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
     for (const LoadedKernel& kernel : kernels_) {

@@ -1,4 +1,4 @@
-// Runs one request in the calling process, which was forked for it and ends afterwards.
+// Runs one request of a runner in the calling process, which was forked for this request and ends afterwards.
 #pragma once
 
 #include "backends/runner/runner.h"

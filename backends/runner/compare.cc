@@ -25,7 +25,7 @@ double Error(double found, double wanted, const Tolerance& tolerance) {
 
 bool IsFinite(auto type, auto stored) { return std::isfinite(type.Load(stored)); }
 
-// True if some error may exceed `error` times the tolerance. If not, no element needs a closer look.
+// A quick test before an exact comparison: true if the error of some element may exceed `error` times the tolerance.
 template <typename Type>
 bool Exceeds(double error, const typename Type::Stored* found, const typename Type::Stored* wanted,
              int64_t elements, const Tolerance& tolerance) {

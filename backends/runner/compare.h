@@ -16,20 +16,21 @@ struct Comparison {
   double found = 0, wanted = 0;  // at worst_index
 };
 
-// Compares two arrays of `dtype`, which must be one of those in data.h.
+// Compares two arrays of `dtype` (data.h) within a tolerance. Returns the largest error and where it is, and the number
+// of elements beyond the tolerance; the arrays agree if there are none.
 Comparison CompareArrays(const std::string& dtype, const void* found, const void* wanted, int64_t elements,
                          const Tolerance& tolerance);
 
-// Returns the bytes of `found`, but those of `wanted` for elements that still have the pattern of FillPoison. Returns ""
-// if all have it.
+// Returns the bytes of `found`, but those of `wanted` for elements that still have the pattern of FillPoison, because
+// nothing wrote them. Returns "" if all elements have it.
 std::string WantedIfUnwritten(const std::string& dtype, const void* found, const void* wanted,
                               int64_t elements);
 
-// Compares only whether floats are finite. Returns the first element that is finite in `wanted` but not in
+// Compares only whether floats are finite. Returns the index of the first element that is finite in `wanted` but not in
 // `found`; -1 if there is none, and for integers.
 int64_t FirstMissedFinite(const std::string& dtype, const void* found, const void* wanted, int64_t elements);
 
-// Sets elements of `wanted` to NaN if the same element of `other` is not finite.
+// Sets elements of `wanted` to NaN if the element of `other` at the same index is not finite. Integers stay.
 void WantFiniteWhere(const std::string& dtype, const void* other, void* wanted, int64_t elements);
 
 }  // namespace kiln

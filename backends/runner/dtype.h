@@ -1,5 +1,5 @@
-// The dtypes as C++ types, for loops over raw arrays: how an element is stored, and how it converts to a
-// number. Used by data.cc and compare.cc.
+// The dtypes as C++ types, for loops over raw arrays. Each has the type in which an element is stored, and functions
+// that convert a stored element to a number and back.
 #pragma once
 
 #include <bit>
@@ -35,7 +35,7 @@ struct F16 {
   static _Float16 Store(float value) { return static_cast<_Float16>(value); }
 };
 
-// Store truncates the low bits. That is exact for the values of FillInput, in which they are zero.
+// bf16, stored as the upper 16 bits of an f32. Store truncates the lower bits, which are 0 in the values of FillInput.
 struct BF16 {
   using Stored = uint16_t;
   static constexpr bool kFloat = true;
@@ -43,7 +43,8 @@ struct BF16 {
   static uint16_t Store(float value) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
 };
 
-// Calls `body` with the type called `dtype`. Returns false if there is none.
+// Calls `body` with an object of the type for the dtype, such as F32{}, and returns true. Returns false if there is no
+// dtype of this name.
 template <typename Body>
 bool WithDType(const std::string& dtype, Body body) {
   if (dtype == "f32") return body(F32{}), true;

@@ -1,10 +1,10 @@
-// The thread pool of compiled code, implemented in C (kiln_pool.c). The runner, tests and benchmarks include
-// this header. Compiled code calls the pool through a weak symbol and runs on one thread without it.
-// Candidates use the runner's pool, the libNAME.so of an export contains one, and NAME.o uses that of the
-// program it is linked into.
+// Declares the thread pool of compiled code, which kiln_pool.c implements in C. The runner, tests and benchmarks
+// include this header. Compiled code calls the pool through a weak symbol and runs on one thread without it. Candidates
+// use the runner's pool, the libNAME.so of an export contains one, and NAME.o uses the pool of the program that it is
+// linked into.
 //
-// The pool is written for Kiln, because it is exported and may need only libc (docs/decisions/0008). Any
-// thread may call it.
+// The pool is written for Kiln, because it is exported and may need only libc (docs/decisions/0008). Any thread may
+// call it.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The kernels that a program launches on a GPU, as plain data. A driver, the emulator (emulator/emulator.h)
-// and exported C read it. Units: bytes.
+// The kernels that a program launches on a GPU, with their arguments, as plain data. The driver of a GPU, the emulator
+// (emulator/emulator.h) and exported C code read it. Sizes are in bytes.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace kiln {
 
-// A pointer that a kernel takes: a parameter of the program, or a place in the workspace.
+// An argument of a kernel: a pointer to a parameter of the program, or to a place in the workspace.
 struct LaunchArgument {
   bool is_workspace = false;
   int64_t value = 0;  // the number of the parameter, or the offset in the workspace
@@ -18,7 +18,8 @@ struct LaunchArgument {
   bool operator==(const LaunchArgument&) const = default;
 };
 
-// Blocks and threads are counted along one dimension. Axes x, y and z are digits of their numbers.
+// One launch of a kernel. Blocks and threads are numbered along one dimension; the kernel computes its axes x, y and z
+// from these numbers.
 struct Launch {
   std::string kernel;
   int64_t blocks = 1, threads = 1;
@@ -28,7 +29,7 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-// The launches run in order. Each sees what those before it wrote.
+// All launches of a program, in the order in which they run. Each sees what those before it wrote.
 struct LaunchList {
   std::vector<int64_t> parameters = {};  // the size of each
   int64_t workspace_bytes = 0;
@@ -36,10 +37,10 @@ struct LaunchList {
   bool operator==(const LaunchList&) const = default;
 };
 
-// The tag of the field with a list of launches (KernelField in runner.h).
+// The tag of the field of a kernel (KernelField in runner.h) that holds an encoded LaunchList.
 inline constexpr uint32_t kLaunchListField = 1;
 
-// The fields of these structs, for backends/workers/wire.h.
+// Lists the fields of LaunchArgument, Launch and LaunchList, so that backends/workers/wire.h can encode them.
 struct LaunchFields {
   template <typename T>
   static constexpr bool kHas =
@@ -58,8 +59,8 @@ struct LaunchFields {
   }
 };
 
-// Convert a list to bytes and back, for another process of the same build. Decode returns false, and an unspecified
-// value, for bytes that Encode did not write.
+// Convert a list of launches to bytes and back, for another process of the same build. Decode returns false, and an
+// unspecified value, for bytes that Encode did not write.
 std::string Encode(const LaunchList& list);
 bool Decode(const std::string& bytes, LaunchList* list);
 

@@ -11,8 +11,8 @@ namespace {
 
 constexpr char kDnnl[] = "dnnl_sgemm";
 
-// Functions that set a library's number of threads, as a 32-bit or 64-bit integer, both passed in the same
-// register.
+// Names of functions that set a library's number of threads. The number is a 32-bit or 64-bit integer, both passed in
+// the same register.
 constexpr const char* kThreadSetters[] = {"MKL_Set_Num_Threads", "openblas_set_num_threads",
                                           "bli_thread_set_num_threads", "omp_set_num_threads"};
 constexpr int kMklSequential = 1;
@@ -30,7 +30,8 @@ void SetThreads(void* library, int threads) {
   }
 }
 
-// Restricts the calling thread to these cores, which new threads inherit; the destructor restores it.
+// Restricts the calling thread to these cores, which threads that it creates inherit. The destructor restores the
+// thread's cores.
 class AffinityScope {
  public:
   explicit AffinityScope(const cpu_set_t& cores) {

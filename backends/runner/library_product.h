@@ -1,5 +1,5 @@
-// Matrix products by a library of the machine as kernels, for comparison in `kiln bench`. The library is
-// loaded into the calling process, which belongs to a candidate.
+// Runs a matrix product by a library that is installed on the machine, in place of a kernel, for comparison in `kiln
+// bench`. The library is loaded into the calling process, which belongs to a candidate.
 #pragma once
 
 #include <sched.h>
@@ -14,14 +14,15 @@ namespace kiln {
 
 class BoundProduct {
  public:
-  // Loads the first library that exists and has the function, sets its number of threads, and calls it once,
-  // so that it creates its threads, which may run on `cores`. Returns null, with the reason, if there is no
-  // such library or the product does not fit the arguments.
+  // Loads the first library that exists and has the function, sets its number of threads, and calls the product once,
+  // so that the library creates its threads, which may run on `cores`. Returns null, and the reason in `error`, if
+  // there is no such library or the product does not fit the arguments.
   static std::unique_ptr<BoundProduct> Make(const LibraryProduct& product,
                                             const std::vector<void*>& arguments, int threads,
                                             const cpu_set_t& cores, std::string* error);
 
-  // Returns the kernel, which is valid as long as this object. Its status is dnnl_sgemm's result; 0 for cblas_sgemm.
+  // Returns a kernel that computes the product. It is valid as long as this object. Its status is dnnl_sgemm's result;
+  // 0 for cblas_sgemm.
   BoundKernel Kernel() const { return {&Call, const_cast<BoundProduct*>(this), arguments_}; }
 
  private:

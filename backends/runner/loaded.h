@@ -1,4 +1,4 @@
-// A kernel in the process that runs it, and why a step with it failed. Private to child.cc.
+// A kernel that the child process of a runner has loaded, with its buffers and functions. Private to child.cc.
 #pragma once
 
 #include <memory>
@@ -33,8 +33,8 @@ struct LoadedKernel {
   bool is_partial = false;                    // the emulator left some blocks out
 
   BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
-  // Run the kernel, or its prepare function, in the emulator. The failure is the emulator's fault, or the status
-  // that came back. RunEmulated sets is_partial.
+  // Run the kernel, or its prepare function, in the emulator. A failure is a fault that the emulator found, or a status
+  // that is not 0. RunEmulated sets is_partial.
   MaybeFailure RunEmulated();
   MaybeFailure PrepareEmulated() const;
 };

@@ -1,4 +1,4 @@
-// One kiln-runner process, seen from its parent. One thread uses it, as worker_process.h requires.
+// Starts one kiln-runner process and sends requests to it. Only one thread may use the object (worker_process.h).
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@ class RunnerProcess {
   using Request = RunRequest;
   using Result = RunResult;
 
-  // Describes a process; Run starts it. `grace_seconds`: how long after its limit a request may still be
-  // answered.
+  // Stores how to start the process, which Start and Run do. `cores` are the cores that it may use. Once `stop_fd` is
+  // readable, Run stops waiting. A process that has not answered `grace_seconds` after a request's limit is ended.
   RunnerProcess(std::string path, std::vector<int> cores, int stop_fd, double grace_seconds);
 
   absl::Status Start(std::string* remark) { return worker_.Start(remark); }
 
-  // Sends a request; starts the process if it does not run. If the process does not answer, it is ended, and
-  // the result is interrupted.
+  // Sends a request to the process, which it starts if necessary, and waits for the result. If the process does not
+  // answer, ends it and returns the status kInterrupted.
   RunResult Run(const RunRequest& request);
 
   void Stop() { worker_.Stop(); }

@@ -1,7 +1,7 @@
-// Converts the runner's requests and results to bytes, which travel as frames (backends/workers/frames.h)
-// between processes of one machine. The format is never stored. A request begins with the version of the
-// format, because kiln and kiln-runner may come from different builds: add a version when fields change. What
-// a kernel of a new machine needs goes into KernelObject::fields, which needs no version:
+// Converts the requests and results of kiln-runner to bytes and back. The bytes travel as frames
+// (backends/workers/frames.h) between processes of one machine and are never stored. A request begins with the version
+// of the format, because kiln and kiln-runner may come from different builds: add a version when fields change. Data of
+// kernels for a new machine go into KernelObject::fields, which needs no new version:
 //
 //   fields: [{tag 1, the launches of a GPU: blocks, threads, bytes of shared memory, ..},
 //            {tag 2, how the emulator runs the kernel (emulator/emulator.h)}]
@@ -14,14 +14,14 @@
 
 namespace kiln {
 
-// Versions begin at 2; requests of earlier builds have none.
+// The version of the format, with which each request begins. Versions begin at 2; requests of earlier builds have none.
 inline constexpr absl::string_view kRunProtocol = "kiln-run 3\n";
 
 std::string Encode(const RunRequest& request);
 std::string Encode(const RunResult& result);
 
-// Return false, and an unspecified value, if the bytes are too short or too long, or contain a number out of
-// range. A request of another version is refused too.
+// Convert bytes to a request or a result. Return false, and an unspecified value, if the bytes are too short or too
+// long, or contain a number out of range. A request of another version is refused too.
 bool Decode(const std::string& bytes, RunRequest* request);
 bool Decode(const std::string& bytes, RunResult* result);
 

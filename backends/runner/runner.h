@@ -1,9 +1,9 @@
-// The requests and results of runners as plain values. The pool (pool.h, in our process) and the kiln-runner
-// process (main.cc) share them. Nothing here depends on programs, MLIR or LLVM.
+// Requests to run, check and time kernels in a kiln-runner process, and their results, as plain structs. The pool
+// (pool.h, in our process) and kiln-runner (main.cc) share them. Nothing here depends on programs, MLIR or LLVM.
 //
-// A kernel is a function `int f(void* p0, void* p1, ...)` in a shared object, with one bare pointer for each
-// parameter, in order (also for a scalar), or `int f(void* const* p)` with a table of these pointers. It
-// returns 0 for success. Times are in seconds.
+// A kernel is a function `int f(void* p0, void* p1, ...)` in a shared object, with one bare pointer for each parameter,
+// in order (also for a scalar), or `int f(void* const* p)` with a table of these pointers. It returns 0 for success.
+// Times are in seconds.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,12 @@
 
 namespace kiln {
 
-// A kernel takes at most this many parameters one by one, and any number in a table.
+// The limit of parameters of a kernel that takes each as an argument of its own. A kernel that takes a table of
+// pointers may have any number.
 inline constexpr int kMaxKernelParams = 64;
 
-// Two values agree if |found - wanted| <= absolute + relative * |wanted|. NaN agrees with NaN, and an
-// infinity with the same infinity. Integers must be equal, whatever the tolerance.
+// The tolerance of a comparison: two floats agree if |found - wanted| <= absolute + relative * |wanted|. NaN agrees
+// with NaN, and an infinity with the same infinity. Integers must be equal, whatever the tolerance.
 struct Tolerance {
   double relative = 0;
   double absolute = 0;
@@ -39,7 +40,8 @@ struct KernelParam {
   std::string dtype = {};  // f64 f32 f16 bf16 i1 i8 u8 i16 i32 i64 index; an i1 is one byte, an index eight
   int64_t elements = 0;
   Role role = kInput;
-  // The bytes of an input, constant or scalar; empty: FillInput(data_seed, position, ..., range).
+  // The bytes of an input, constant or scalar. If empty, the runner generates values from the request's data_seed, the
+  // parameter's position and `range` (FillInput in data.h).
   std::string data = {};
   DataRange range = {};
   Tolerance tolerance = {};  // of an output
@@ -55,7 +57,8 @@ struct LibraryProduct {
   uint64_t a = 0, b = 1, c = 2;                     // positions of the parameters
 };
 
-// What only some machines need, such as the list of a GPU's launches. Runners refuse tags they do not know.
+// Data of a kernel that only some machines need, such as the list of a GPU's launches. The tag says what the bytes are.
+// Runners refuse a kernel with a tag that they do not know.
 struct KernelField {
   uint32_t tag = 0;
   std::string bytes = {};
@@ -65,23 +68,23 @@ struct KernelObject {
   std::string shared_object = {};  // the bytes of an ELF shared object that needs libc and libm only
   std::string symbol = {};
   bool takes_table = false;  // `symbol` and `prepare_symbol` take a table
-  // A function with the same parameters that is called once before the kernel; it computes the prepared
-  // parameters from constants.
+  // The name of a function with the kernel's parameters, which the runner calls once before the kernel. The function
+  // computes the prepared parameters from constants.
   std::optional<std::string> prepare_symbol = {};
-  // A function `void f(int)` that is called first with RunRequest::threads. The kernel then calls
-  // kiln_parallel_for, which the runner defines.
+  // The name of a function `void f(int)`, which the runner calls first, with RunRequest::threads. The kernel then calls
+  // kiln_parallel_for, which the runner defines, to run on several threads.
   std::optional<std::string> threads_symbol = {};
   std::vector<KernelParam> params = {};
-  // The kernel asks malloc for this many bytes more than it uses, and uses memory from the next multiple of
-  // this number on.
+  // The alignment of the kernel's temporaries. The kernel asks malloc for this many bytes more than it needs, and uses
+  // memory from the next multiple of this number on.
   int64_t heap_alignment = 0;
   std::optional<LibraryProduct> product = {};  // replaces the shared object and its symbols
   std::vector<KernelField> fields = {};
 };
 
-// A kernel with constant work (design D12) that runs before and after each sample. The sample is divided by
-// the kernel's slowdown relative to `seconds`, which reduces the effect of varying clock rates and of others
-// that share the core. Its data are in the caches, and its results are not checked.
+// A kernel with constant work (design D12), which the runner times before and after each sample. Its slowdown is its
+// time divided by `seconds`. The sample is divided by this slowdown, which reduces the effect of varying clock rates
+// and of others that share the core. The reference kernel's data are in the caches, and its results are not checked.
 struct ReferenceKernel {
   KernelObject kernel = {};
   double seconds = 0;  // of one undisturbed run
@@ -92,19 +95,21 @@ struct RunLimits {
   int64_t bytes = int64_t{4} << 30;  // memory limit of parameters and kernel together
 };
 
-// Stress runs after the timing, unless a stop rule ended it: in each of `sets` runs the float inputs have
-// widely spread magnitudes (FillStress), different in each set. Of the outputs, only finiteness is compared
-// with the reference, since the size of legitimate errors is unknown there.
+// Stress runs of a kernel, which follow the timing unless a stop rule ended it. In each of `sets` runs the float inputs
+// have widely spread magnitudes (FillStress in data.h), different in each set. Only whether outputs are finite is
+// compared with the reference, since the size of legitimate errors is unknown there.
 struct StressInputs {
   int sets = 0;
-  // Files like those of RunRequest, with the outputs of each set in turn. In a written file, a float is NaN
-  // if it is not finite with inputs a fifth smaller or a quarter larger, since rounding might then decide.
+  // Paths of a file to compare with and of a file to write, as in RunRequest, with the outputs of each set in turn.
+  // Empty: none. In a written file, a float is NaN if it is not finite with inputs a fifth smaller or a quarter larger,
+  // since rounding might then decide.
   std::string reference = {};
   std::string write_reference_to = {};
 };
 
-// After the timing, runs a function of the kernel's shared object that computes the same and tells how long each of its
-// calls takes (ProfileDriverOf in backends/model/driver.h). Only kernels that take a table have one.
+// Calls of a second function in the kernel's shared object after the timing. The function computes the same and stores
+// the time after each of its calls (ProfileDriverOf in backends/model/driver.h). Only kernels that take a table have
+// such a function.
 struct ProfiledRuns {
   std::string symbol = {};
   int calls = 0, runs = 0;
@@ -112,20 +117,20 @@ struct ProfiledRuns {
 
 struct RunRequest {
   KernelObject kernel = {};
-  // Kernels that are timed in turns with `kernel` in one process: kernel, peers[0], peers[1], then backwards,
-  // and so on. Parameters at the same position that are equal in all fields share memory. All kernels are
-  // checked with the same reference. The first failure is the result of the request.
+  // More kernels, which one process times in turns with `kernel`: kernel, peers[0], peers[1], then backwards, and so
+  // on. Parameters at the same position that are equal in all fields share memory. All kernels are checked with the
+  // same reference. The first failure is the result of the request.
   std::vector<KernelObject> peers = {};
   uint64_t data_seed = 0;
   int threads = 1;  // threads of the pool that kernels use, each pinned to one of the runner's cores, in turn
   TimingPolicy timing = {};
   RunLimits limits = {};
   std::optional<ReferenceKernel> reference_kernel = {};
-  // A file with the bytes of all outputs, one after the other in the order of parameters. Empty: outputs are
-  // not compared.
+  // The path of a file with the wanted bytes of all outputs, one after the other in the order of parameters. Empty:
+  // outputs are not compared.
   std::string reference = {};
-  // Where to write such a file from the outputs of `kernel`. The file is complete if and only if the result
-  // is ok.
+  // The path to which the runner writes the bytes of all outputs of `kernel`, in the format of `reference`; empty:
+  // nowhere. The file is complete if and only if the result is ok.
   std::string write_reference_to = {};
   StressInputs stress = {};
   std::optional<ProfiledRuns> profile = {};  // of `kernel`
@@ -143,7 +148,7 @@ enum class RunStatus {
   kInterrupted,    // no result: the pool was stopped, or the runner was killed from outside
 };
 
-// Returns the spelling of the status in search/outcome.h.
+// Returns the name of the status, spelled as in search/outcome.h.
 absl::string_view RunStatusName(RunStatus status);
 
 struct RunResult {
@@ -151,9 +156,10 @@ struct RunResult {
   std::string detail = {};           // one line for people; empty if ok
   int signal = 0;                    // the signal, if it crashed from one
   std::vector<double> seconds = {};  // one sample for each reported run, in the order taken
-  // The raw data: for each round, two numbers. First the sample by the clock (with one thread, without the
-  // time that another process had the core). Then the reference kernel's slowdown before or after the sample,
-  // the larger of the two (1 without a reference kernel).
+  // The raw data of the timing, two numbers for each round. First the seconds of the sample by the clock; with one
+  // thread, without the time in which another process had the core. Then the slowdown of the reference kernel before or
+  // after the sample, the larger of the two; on a GPU, the median slowdown of the run. It is 1 without a reference
+  // kernel.
   std::vector<double> raw_samples = {};
   bool quiet = false;         // true if `seconds` are the faster half of the quiet samples (TimingPolicy)
   double slowdown = 1;        // median slowdown of the reference kernel around the samples

@@ -1,5 +1,5 @@
-// Sets of stress inputs (FillStress in data.h). All sets use the same numbers, drawn once, but each begins a
-// step further, so that the largest numbers are at other places in rows.
+// Makes sets of stress inputs (FillStress in data.h). All sets use the same random numbers, drawn once. Each set begins
+// 1021 numbers later than the one before, so that the largest numbers are at other places in rows.
 #pragma once
 
 #include <cstring>
@@ -18,10 +18,11 @@ class StressData {
 
   // True if the parameter gets stress inputs: a float input without given values.
   static bool Fills(const KernelParam& param);
-  // Returns the stress inputs of set number `set`, times `scale`, for the parameter at `position`. They stay until the
-  // object is gone.
+  // Returns the stress inputs of set number `set`, times `scale`, for the parameter at `position`. They live as long as
+  // this object.
   const char* Data(int position, const KernelParam& param, int set, double scale);
-  // Fills a buffer with them, which is write-protected before and after.
+  // Fills a parameter's buffer with its stress inputs of set number `set`, times `scale`. Makes the buffer writable
+  // before and read-only afterwards.
   void Fill(int position, const KernelParam& param, int set, double scale, GuardedBuffer* buffer) {
     buffer->Unprotect();
     std::memcpy(buffer->data(), Data(position, param, set, scale), static_cast<size_t>(buffer->bytes()));

@@ -21,7 +21,9 @@ struct Meeting {
   std::atomic<int> arrived{0};
 };
 
-// Runs one iteration on each thread, because no iteration ends before all have begun.
+// The body of a parallel loop with an iteration for each thread of the pool: pins the thread to a core, gives it a
+// signal stack, and waits until all iterations have begun or the time is over. So each iteration runs on another
+// thread.
 void Meet(int64_t begin, int64_t end, void** args) {
   auto& meeting = *static_cast<Meeting*>(args[0]);
   for (int64_t i = begin; i < end; ++i) {

@@ -66,7 +66,7 @@ void Evict(const TimedKernel& timed) {
 #endif
 }
 
-// Returns how often any thread of this process lost its core to another process.
+// Returns how often threads of this process have lost their core to another process so far.
 int64_t Preemptions() {
   rusage usage = {};
   getrusage(RUSAGE_SELF, &usage);
@@ -79,7 +79,7 @@ double SecondsOf(clockid_t clock) {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-// True if the thread clock counts microseconds; some systems count ticks of several milliseconds.
+// True if the clock of a thread's processor time counts microseconds; some systems count ticks of several milliseconds.
 bool ThreadClockIsFine() {
   static const bool fine = [] {
     for (int attempt = 0; attempt < 5; ++attempt) {
@@ -101,8 +101,9 @@ struct Batch {
   int status = 0;
 };
 
-// Runs and measures the time that other processes had the core. The thread clock tells it if no other thread
-// of this process ran meanwhile.
+// Calls run() and computes Batch::lost, the seconds in which other processes had the core: the wall-clock time less the
+// thread's processor time. If another thread of this process ran meanwhile, or the thread clock is coarse, `lost` stays
+// negative, which means unknown.
 template <typename Run>
 Batch WithLost(Run run) {
   if (!ThreadClockIsFine()) return run();
@@ -150,7 +151,8 @@ double ErrorOfMedian(std::vector<double> seconds) {
   return median > 0 ? 0.93 * quartiles / median / std::sqrt(static_cast<double>(n)) : 0;
 }
 
-// Returns the present slowdown of the reference kernel, with its code and data in the caches; 1 without one.
+// Times the reference kernel and returns its time divided by its undisturbed time. An untimed run brings its code and
+// data into the caches first. Returns 1 without a reference kernel.
 double SlowdownNow(const TimedReference* reference) {
   if (reference == nullptr) return 1;
   reference->kernel.Run();
@@ -196,8 +198,8 @@ Sample TakeSample(TimedKernel& timed, const TimedReference* reference, const Tim
   return sample;
 }
 
-// Returns the samples up to the median, in the order taken. A disturbance during a sample is not visible before
-// or after it, and it can only make the sample slower.
+// Returns the samples that are not above the median, in the order taken. A disturbance during a sample is not visible
+// before or after it, and it can only make the sample slower.
 std::vector<double> FasterHalf(const std::vector<double>& seconds) {
   const double median = Median(seconds);
   std::vector<double> half;
@@ -207,8 +209,9 @@ std::vector<double> FasterHalf(const std::vector<double>& seconds) {
   return half;
 }
 
-// The samples of kernels that are timed in turns. A sample counts as quiet if it and both of its neighbors
-// are quiet, since a core that is shared briefly shows in the sample before or after.
+// Collects the samples of kernels that are timed in turns, all of them and the quiet ones. A sample counts as quiet if
+// the reference kernel showed no disturbance around it, nor around the samples before and after it, since a core that
+// is shared briefly shows in a neighbor.
 class Samples {
  public:
   explicit Samples(size_t kernels) : all_(kernels), quiet_(kernels) {}
@@ -274,7 +277,7 @@ int64_t BytesOf(const KernelObject& kernel, KernelParam::Role role) {
   return bytes;
 }
 
-// Returns a read-only copy at the same place within a page; null if there is no memory.
+// Returns a read-only copy of the bytes, at the same offset within a page as the original; null if there is no memory.
 void* CopyOf(const void* original, int64_t bytes) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(original) % kPage);
   const auto size = static_cast<size_t>(bytes + offset);

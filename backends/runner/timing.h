@@ -1,5 +1,5 @@
-// Takes the samples of one or several kernels according to TimingPolicy (runner.h). Single-threaded. The
-// caller has run each kernel once and passes how long that took.
+// Times one or several kernels as TimingPolicy says (timing_policy.h). Single-threaded. The caller has run each kernel
+// once and passes how long that took.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-// A kernel with its arguments: `call(function, arguments)` runs it.
+// A kernel's function with its arguments. `call(function, arguments)` runs the kernel and returns its status.
 struct BoundKernel {
   int (*call)(void* function, void* const* arguments) = nullptr;
   void* function = nullptr;
@@ -21,13 +21,13 @@ struct BoundKernel {
   int Run() const { return call(function, arguments.data()); }
 };
 
-// Returns the value of BoundKernel::call for this kernel: it passes the arguments as a table, or one by one. Without a
-// table, the kernel must have at most kMaxKernelParams parameters.
+// Returns the function that calls the kernel (BoundKernel::call): it passes all arguments as one table if the kernel
+// takes a table, otherwise one by one. Without a table, the kernel must have at most kMaxKernelParams parameters.
 decltype(BoundKernel::call) CallerFor(const KernelObject& kernel);
 
 struct TimedKernel {
   BoundKernel kernel;
-  // Arguments that runs use in turn instead of the kernel's own; empty: only those.
+  // Lists of arguments that runs use in turn. If empty, all runs use the kernel's own arguments.
   std::vector<std::vector<void*>> rotated;
   size_t next = 0;                                      // of these
   std::vector<std::pair<const void*, int64_t>> memory;  // what is evicted for a cold cache: address, bytes
@@ -43,7 +43,7 @@ struct TimedKernel {
   }
 };
 
-// The reference kernel (RunRequest::reference_kernel).
+// The reference kernel (RunRequest::reference_kernel) with its arguments, and the seconds of an undisturbed run.
 struct TimedReference {
   BoundKernel kernel;
   double seconds = 0;
@@ -61,31 +61,35 @@ struct TimingOutcome {
 
 double MonotonicSeconds();
 
-// Times kernels in turns. With warm caches, a turn of one kernel among several begins with an untimed run, so
-// that it finds its own data in the caches; long runs fill the caches anyway. No new round begins after
-// `give_up`, but one round always runs. `rounds` counts finished rounds. `reference` may be null.
+// Takes samples of kernels in turns until the policy is satisfied, and stores them in `kernels`. With warm caches, an
+// untimed run precedes a sample if other kernels ran since the kernel's last run, so that the kernel finds its data in
+// the caches. Long runs need none, as they fill the caches early enough: 0.1 s with several kernels, 1 ms with only a
+// reference kernel. No new round begins after `give_up`, but one round always runs. `rounds` counts finished rounds.
+// `reference` may be null. A status that is not 0 ends the timing.
 TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* reference, Deadline give_up,
                           std::vector<TimedKernel>* kernels, std::atomic<int>* rounds);
 
-// Runs of a kernel that writes the time after each of its calls (ProfiledRuns in runner.h).
+// The results of RunProfiled: for each run, the seconds that each of the kernel's calls took.
 struct CallProfile {
   int status = 0;                                 // the first nonzero one, which ends it
   std::vector<std::vector<double>> call_seconds;  // by run, then by call
 };
 
-// Runs `kernel`, the profiled function with the kernel's arguments, `runs` times. It also gets an array for calls + 1
-// times. No run begins after `give_up`, but one always does.
+// Runs `kernel`, the profiled function with the kernel's arguments (ProfiledRuns in runner.h), `runs` times. The
+// function also gets an array to which it writes calls + 1 times. No run begins after `give_up`, but one always does. A
+// status that is not 0 ends the runs.
 CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_up);
 
-// Returns how many copies of a kernel's constants there are in all (TimingPolicy::rotated_bytes), the original included.
-// If the prepare function writes arrays, their bytes count instead of those of the constants.
+// Returns how many copies of its constants a kernel needs, the original included, so that together they have
+// `rotated_bytes` (TimingPolicy::rotated_bytes); 1 to 1024. If the prepare function writes arrays, their bytes count
+// instead of those of the constants.
 int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
 
-// Returns the bytes of the copies, without the original.
+// Returns the memory that CopyConstants takes, without the originals; in bytes.
 int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes);
 
-// Copies constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones first; none
-// if one copy is enough, or there is no memory. Call it after the prepare function. Nothing is freed.
+// Copies a kernel's constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones
+// first; nothing if one copy is enough, or there is no memory. Call it after the prepare function. Nothing is freed.
 std::vector<std::vector<void*>> CopyConstants(const KernelObject& kernel, const std::vector<void*>& arguments,
                                               int64_t rotated_bytes);
 

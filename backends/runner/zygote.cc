@@ -125,7 +125,8 @@ void BecomeChild(pid_t parent) {
   }
 }
 
-// Runs a request in a child. Returns nullopt if the other end of the socket is closed.
+// Forks a child that runs the request, and returns its result, or how it died. Returns nullopt if the other end of the
+// socket is closed.
 std::optional<RunResult> RunInChild(const RunRequest& request, int socket, RunNote* note) {
   const Deadline deadline = SecondsFromNow(request.limits.seconds);
   int ends[2];
@@ -171,7 +172,8 @@ std::string WhyUnread(const std::string& bytes) {
                       "\": kiln and kiln-runner come from different builds");
 }
 
-// Tries RestrictSystemCalls in a child process and returns its result.
+// Calls RestrictSystemCalls in a child process, and returns its remark: "", or why this machine cannot restrict system
+// calls.
 std::string TryRestriction() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return "";

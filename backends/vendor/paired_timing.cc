@@ -25,14 +25,15 @@ double Median(std::vector<double> values) {
   return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-// Draws as many samples as there are, with replacement.
+// Returns as many random elements of `samples` as there are samples, drawn with replacement.
 std::vector<double> Drawn(const std::vector<double>& samples, Engine& engine) {
   std::vector<double> drawn;
   for (size_t i = 0; i < samples.size(); ++i) drawn.push_back(samples[engine() % samples.size()]);
   return drawn;
 }
 
-// Returns `median` with its 95% interval, from medians that `draw` returns for drawn samples.
+// Returns `median` with its 95% interval: the quantiles 2.5% and 97.5% of 1000 results of `draw`, each the median of
+// samples that were drawn at random.
 template <typename Draw>
 MedianInterval Bootstrap(double median, const Draw& draw) {
   std::vector<double> drawn;

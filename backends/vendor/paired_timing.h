@@ -1,5 +1,5 @@
-// Times kernels that compute the same in turns: in one process, on as many cores as the request has threads,
-// and never at the same time as other work of Kiln. `kiln bench` and the benchmarks use it.
+// Times kernels that compute the same, one run of each after the other: in one process, on as many cores as the request
+// has threads, and never at the same time as other work of Kiln. `kiln bench` and the benchmarks use it.
 #pragma once
 
 #include <functional>
@@ -31,13 +31,13 @@ using RunWatch = std::function<void(std::function<void()> end)>;
 absl::StatusOr<RunResult> RunAlone(RunRequest request, const std::string& runner_path = "",
                                    const RunWatch& watch = nullptr);
 
-// Runs `trusted` once, stores its outputs in `folder`, and lets the request compare its kernels' outputs with
-// them.
+// Runs `trusted` once, stores its outputs in `folder`, and changes `request` so that the outputs of its kernels are
+// compared with them. Does so for the request's stress inputs, too.
 absl::Status CompareWith(const KernelObject& trusted, const std::string& folder, RunRequest* request,
                          const std::string& runner_path = "");
 
-// Does the same as RunAlone, but first runs `trusted` once and compares the outputs of all kernels with its outputs,
-// including those for request.stress.sets sets of stress inputs.
+// Runs a request as RunAlone does, and compares the outputs of all its kernels with those of `trusted`, which runs once
+// before, also for request.stress.sets sets of stress inputs.
 absl::StatusOr<RunResult> RunPaired(const KernelObject& trusted, RunRequest request,
                                     const std::string& runner_path = "");
 

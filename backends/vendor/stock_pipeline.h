@@ -23,9 +23,9 @@ struct StockPipelineOptions {
   std::string name = "baseline";  // the exported name
 };
 
-// Returns the bytes of a shared object. kInvalidArgument if the text does not parse, if the function is
-// missing or has dynamic shapes, or if the stock passes reject it (with their diagnostics). Takes about 100
-// ms.
+// Compiles a function of the text with the stock pipeline, and returns the bytes of a shared object. kInvalidArgument
+// if the text does not parse, if the function is missing or has dynamic shapes, or if the stock passes reject it (with
+// their diagnostics). Takes about 100 ms.
 absl::StatusOr<std::string> CompileStockPipeline(absl::string_view mlir_text, Codegen& codegen,
                                                  const StockPipelineOptions& options = {});
 

@@ -29,7 +29,7 @@ const std::vector<Library>& Libraries() {
   return *libraries;
 }
 
-// A matrix whose two indices are iters that cover the whole dimensions.
+// An f32 matrix that a block accesses at two of its iters, each of which covers a whole dimension.
 struct Matrix {
   Id buffer = kNone;
   std::array<int, 2> iters = {-1, -1};

@@ -11,8 +11,9 @@
 
 namespace kiln {
 
-// Recognizes programs that only compute C = A * B in f32, with row-major or transposed factors. Positions are
-// those of the parameters. Returns nullopt for other programs. The caller fills in the libraries.
+// Returns the sizes of A and B, and the positions of A, B and C among the parameters, if the program only computes C =
+// A * B in f32, with row-major or transposed factors. Returns nullopt for other programs. The caller fills in the
+// libraries.
 std::optional<LibraryProduct> AsLibraryProduct(const Program& program);
 
 struct VendorLibrary {
@@ -20,8 +21,9 @@ struct VendorLibrary {
   KernelObject kernel;
 };
 
-// Returns each library that Kiln knows, installed or not, if the program is a matrix product; otherwise none. A
-// runner reports a missing one with kLoadFailed. Libraries are searched in `folders`, then where the loader searches.
+// Returns a kernel for each library that Kiln knows, installed or not, if the program is a matrix product; otherwise
+// none. A runner reports a missing library with kLoadFailed. Libraries are searched in `folders`, then where the loader
+// searches.
 std::vector<VendorLibrary> VendorLibrariesOf(const Program& original,
                                              const std::vector<std::string>& folders);
 

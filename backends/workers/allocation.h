@@ -1,7 +1,7 @@
-// Defines the C allocation functions of a worker's program. They report refused allocations and put guards
-// around memory that a checked kernel allocates (heap_guard.h). Everything the program loads uses them too.
-// Include this only in the main.cc of a worker. With AddressSanitizer, which has its own functions, nothing
-// is defined.
+// Defines malloc, free and the other C allocation functions of a worker's program. They report refused allocations and
+// put guards around memory that a kernel allocates in its checked run (heap_guard.h). Libraries that the program loads
+// use them too. Include this only in the main.cc of a worker. With AddressSanitizer, which has its own functions,
+// nothing is defined.
 #pragma once
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// The program defines this function. Any thread calls it each time an allocation function is about to return
-// null. It must not allocate.
+// Called each time an allocation function is about to return null, from any thread. Each worker program defines this
+// function. It must not allocate.
 void AllocationRefused();
 
 }  // namespace kiln

@@ -29,7 +29,8 @@ namespace {
 
 constexpr size_t kNoteBytes = 4096;
 
-// Returns the bytes that this process has mapped, which count towards the limit on the address space.
+// Returns the size of this process's address space in bytes. Added to the child's memory limit, since it counts towards
+// RLIMIT_AS.
 int64_t AddressSpace() {
   int64_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -67,7 +68,7 @@ int64_t AddressSpace() {
   _exit(WriteAll(answer, bytes_of_answer) ? 0 : 1);
 }
 
-// Reads everything up to the end of the pipe. Returns false if the deadline passes.
+// Reads from the pipe until all writers have closed it. Returns false if the deadline passes before.
 bool ReadAll(int from, absl::Time deadline, std::string* bytes) {
   char buffer[1 << 16];
   while (true) {

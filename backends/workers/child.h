@@ -1,9 +1,9 @@
-// Runs work that may crash in a forked child. A crash, a hang or a runaway allocation becomes an error.
+// Runs a function that may crash in a forked child process. A crash, a hang or a runaway allocation becomes an error.
 //
 //   const SharedNote note;
 //   const auto answer = RunInChild([&] { note.Set("reading"); return Encode(Read(path)); }, {.time = ..});
 //
-// Only the calling thread exists in the child, so call it before starting threads if possible. The answer is
+// Only the calling thread exists in the child, so call RunInChild before starting threads if possible. The answer is
 // bytes and never empty (backends/workers/wire.h converts values to bytes).
 #pragma once
 
@@ -23,15 +23,16 @@ struct ChildLimits {
   bool shows_output = false;  // forwards its output to standard error when it has ended; otherwise drops it
 };
 
-// Returns the result of `work` from the child. An exception counts as a crash with the exception's text.
+// Runs `work` in a forked child within the limits, and returns its result. An exception counts as a crash with the
+// exception's text.
 //
-// kAborted if the child crashed or ended without an answer: "Segmentation fault" or "exit status 3", and
-// after a ';' the first line that it printed, which may name the cause. kDeadlineExceeded if its time is
-// over. kInternal if no child can be created. The caller handles interrupts
-// (backends/workers/forked_child.h).
+// kAborted if the child crashed or ended without an answer: "Segmentation fault" or "exit status 3", and after a ';'
+// the first line that the child printed, which may name the cause. kDeadlineExceeded if its time is over. kInternal if
+// no child can be created. The caller handles interrupts (backends/workers/forked_child.h).
 absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, const ChildLimits& limits = {});
 
-// A short text that outlives the child that sets it. It says what the child was doing when it crashed.
+// A short text in memory that a forked child and its parent share. The child sets it to what it is doing, and the
+// parent reads it after a crash.
 class SharedNote {
  public:
   SharedNote();

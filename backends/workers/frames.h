@@ -1,5 +1,5 @@
-// Frames carry bytes between processes of one machine and one build, through a socket or a pipe. A frame is a
-// magic number, a length, and the bytes.
+// Sends and receives frames, which carry bytes between processes of one machine and one build, through a socket or a
+// pipe. A frame is a magic number, a length, and the bytes.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,8 @@ inline constexpr Deadline kNoDeadline = Deadline::max();
 
 Deadline SecondsFromNow(double seconds);
 
-// Sends a frame. Returns false if that fails: the other end is closed. The caller must ignore or block SIGPIPE.
+// Sends a frame with the bytes. Returns false if that fails, as when the other end is closed. The caller must ignore or
+// block SIGPIPE.
 bool WriteFrame(int fd, const std::string& bytes);
 
 enum class FrameStatus {
@@ -22,7 +23,8 @@ enum class FrameStatus {
   kInterrupted,  // `stop_fd` became readable or was closed
 };
 
-// Waits for one frame. Also watches `stop_fd` (-1: none) without reading from it.
+// Waits for one frame and stores its bytes, until the deadline. Stops with kInterrupted once `stop_fd` is readable (-1:
+// none), from which it does not read.
 FrameStatus ReadFrame(int fd, int stop_fd, Deadline deadline, std::string* bytes);
 
 }  // namespace kiln

@@ -39,7 +39,8 @@ RunNote* g_note = nullptr;
 
 class FaultHandler {
  public:
-  // Handles the fault of one thread only; other threads that fault wait.
+  // The signal handler: records the address of a fault, and the parameter or temporary whose memory or guards contain
+  // it. Then lets the fault end the process. Only the first thread that faults is recorded; others wait.
   static void Handle(int signal_number, siginfo_t* info, void*) {
     static std::atomic_flag telling = ATOMIC_FLAG_INIT;
     while (telling.test_and_set()) pause();
@@ -84,7 +85,8 @@ std::unique_ptr<GuardedBuffer> GuardedBuffer::Make(int param, int64_t bytes) {
   buffer->data_ = buffer->last_ - padded;
   buffer->end_ = buffer->last_ + page;
   if (mprotect(buffer->first_, static_cast<size_t>(accessible), PROT_READ | PROT_WRITE) != 0) return nullptr;
-  // Asks for huge pages, so that their random availability does not influence how fast a candidate seems.
+  // Asks for huge pages for large parameters, so that their random availability does not influence how fast a candidate
+  // seems.
   if (huge) madvise(buffer->first_, static_cast<size_t>(accessible), MADV_HUGEPAGE);
   FillCanary(buffer->first_, buffer->data_);
   FillCanary(buffer->data_ + bytes, buffer->last_);

@@ -1,12 +1,13 @@
-// Guarded memory for parameters, which detects misuse, and a signal handler that reports it.
+// Allocates memory for the parameters of kernels between guards, which detect accesses outside of a parameter, and
+// installs a signal handler that reports them.
 //
 //   | no access | canary bytes | parameter, 64-byte aligned | canary to the next 64 bytes | no access |
 //
-// An access past the last 64-byte line of a parameter, or far before it, faults at once. CanaryIntact finds a
-// write in between, and a read in between gives NaN. A write to a protected parameter faults. The handler
-// stores what it finds in a RunNote, which the parent process shares, and lets the fault end the process.
-// Nothing is freed, because the process of a candidate is short-lived. One thread sets everything up; the
-// handler may run on any thread. Temporaries of a checked kernel are guarded in the same way (heap_guard.h).
+// An access past the last 64-byte line of a parameter, or far before it, faults at once. CanaryIntact finds a write in
+// between, and a read in between gives NaN. A write to a protected parameter faults. The handler stores what it finds
+// in a RunNote, which the parent process shares, and lets the fault end the process. Nothing is freed, because the
+// process of a candidate is short-lived. One thread sets everything up; the handler may run on any thread. Memory that
+// a kernel allocates in its checked run is guarded in the same way (heap_guard.h).
 #pragma once
 
 #include <atomic>
@@ -19,7 +20,8 @@ namespace kiln {
 enum class RunPhase { kSetup, kLoad, kPrepare, kWarmup, kTiming };
 enum class FaultKind { kNone, kElsewhere, kPastEnd, kBeforeStart, kReadOnly };
 
-// What is known about a candidate's process after it died, in memory shared with the parent.
+// What a process that runs a candidate notes for its parent, in memory shared with it: the phase, the samples taken,
+// and which access faulted. The parent reads the note if the process dies.
 struct RunNote {
   std::atomic<RunPhase> phase{RunPhase::kSetup};
   std::atomic<int> samples{0};
@@ -32,7 +34,8 @@ struct RunNote {
 
 class GuardedBuffer {
  public:
-  // Returns null if there is not enough memory. `param` is -1 for a temporary.
+  // Allocates `bytes` bytes between guards. Returns null if there is not enough memory. `param` is the position of the
+  // parameter that reports name; -1 for a temporary.
   static std::unique_ptr<GuardedBuffer> Make(int param, int64_t bytes);
 
   void* data() const { return data_; }
@@ -54,15 +57,16 @@ class GuardedBuffer {
   char* end_ = nullptr;   // one past the last page without access
 };
 
-// Gives the calling thread a separate stack for signal handlers, so that a stack overflow is reported too.
+// Gives the calling thread a separate stack for signal handlers, so that the handler can run, and report, after a stack
+// overflow.
 void UseSignalStack();
 
-// Installs the handler of SIGSEGV and SIGBUS for all threads and the rest of the process. Both arguments must
-// outlive it.
+// Installs the handler of SIGSEGV and SIGBUS for all threads and the rest of the process. It records in `note` which of
+// the buffers a fault hit. Both arguments must outlive the process's last fault.
 void InstallFaultHandler(const std::vector<std::unique_ptr<GuardedBuffer>>* buffers, RunNote* note);
 
-// Records that an allocation function returned null. The allocation functions of the process call it
-// (allocation.h).
+// Records in the process's RunNote that an allocation was refused. The allocation functions (allocation.h) call it
+// before they return null.
 void NoteRefusedAllocation();
 
 }  // namespace kiln

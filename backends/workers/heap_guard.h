@@ -1,6 +1,6 @@
-// Guards the temporaries of a checked kernel: malloc returns memory between guards, like those of parameters
-// (guard.h). Timed runs get plain memory. allocation.h and the one thread that runs kernels use it. A kernel
-// may allocate and free its memory on any thread, also later.
+// Guards the memory that a kernel allocates in its checked run: malloc returns memory between guards, like those of
+// parameters (guard.h). Timed runs get plain memory. Only allocation.h and the one thread that runs kernels use this. A
+// kernel may allocate and free its memory on any thread, also later.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,8 @@ namespace kiln {
 
 class HeapGuard {
  public:
-  // Starts guarding; the destructor ends it. `spare`: KernelObject::heap_alignment.
+  // Makes malloc return guarded memory until the destructor. `spare`: the bytes that a kernel asks for beyond what it
+  // uses (KernelObject::heap_alignment).
   explicit HeapGuard(int64_t spare);
   ~HeapGuard();
   HeapGuard(const HeapGuard&) = delete;
@@ -23,7 +24,8 @@ class HeapGuard {
   int64_t Violated() const;  // the size of a block, freed or not, with a write outside of it; -1: none
 };
 
-// State of the guard, which allocation.h tests before it calls one of the functions below.
+// Flags that malloc and free (allocation.h) test before they call the functions below: whether memory is guarded now,
+// and the number of guarded blocks that are not freed.
 extern std::atomic<bool> heap_is_guarded;
 extern std::atomic<int> guarded_blocks;  // number of blocks that are not freed
 

@@ -1,4 +1,4 @@
-// Limits what a candidate's process may use and do. Both calls apply to the rest of the calling process.
+// Limits what a process that runs a candidate may use and do. Both functions apply to the rest of the calling process.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace kiln {
 
-// Limits the process to `bytes` more memory, about `seconds` of processor time on each core, and `file_bytes`
-// for any one file. It leaves no core dump.
+// Limits this process to `bytes` more memory, about `seconds` of processor time on each core, and `file_bytes` for any
+// one file. A crash then leaves no core dump.
 void SetLimits(double seconds, int64_t bytes, int64_t file_bytes);
 
-// Allows only the system calls for loading a library, computing, threads and memory. Refused (EPERM) are new
-// processes and programs, opening files for writing, the network, signals to other processes, leaving the
-// process group, and outliving the parent. Returns an empty string, or why the restriction failed; the
-// process then continues without it.
+// Restricts this process to the system calls for loading a library, computing, threads and memory. Refused (EPERM) are
+// new processes and programs, opening files for writing, the network, signals to other processes, leaving the process
+// group, and outliving the parent. Returns an empty string, or why the restriction failed; the process then continues
+// without it.
 std::string RestrictSystemCalls();
 
 }  // namespace kiln

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = "kiln-scratch";
 
-// True for a folder kiln-scratch-PID-XXXXXX whose process no longer exists.
+// True if the path is a folder kiln-scratch-PID-XXXXXX and no process PID exists.
 bool IsAbandoned(const fs::path& path) {
   const std::vector<std::string> parts = absl::StrSplit(path.filename().string(), '-');
   int pid = 0;

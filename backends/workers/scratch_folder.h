@@ -1,6 +1,6 @@
-// A private folder for temporary files in the system's folder for them. The destructor removes it with all
-// its content. A process that is killed leaves its folder behind; the next process that creates a
-// ScratchFolder removes folders whose process is gone. Any thread.
+// Creates a private folder for temporary files in the system's folder for such files. The destructor removes it with
+// all its content. A process that is killed leaves its folder behind; the next process that creates a ScratchFolder
+// removes folders whose process is gone. Any thread.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@ namespace kiln {
 
 class ScratchFolder {
  public:
-  // Creates a folder. kFailedPrecondition if that fails.
+  // Creates an empty private folder, and removes those of processes that are gone. kFailedPrecondition if there is no
+  // place for temporary files, or the folder cannot be created.
   static absl::StatusOr<std::unique_ptr<ScratchFolder>> Make();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;

@@ -113,7 +113,8 @@ std::string WireEncode(const T& value) {
   return writer.Take();
 }
 
-// Returns false, and an unspecified value, if the bytes are too short or too long.
+// Converts bytes of WireEncode back to a value. Returns false, and an unspecified value, if the bytes are too short or
+// too long.
 template <typename Fields, typename T>
 bool WireDecode(absl::string_view bytes, T* value) {
   WireReader<Fields> reader(bytes);

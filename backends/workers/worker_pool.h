@@ -1,7 +1,7 @@
-// A pool of worker processes that take requests from one queue. RunnerPool and BuilderPool are built on it.
-// `Process` is one worker seen from the parent (process.h). It has the types Request and Result and the
-// functions Start, Run, Stop, pid and Stopped (the result of a request that is given up). Each worker has its
-// own thread, since a worker process dies with the thread that started it.
+// A pool of worker processes that take requests from one queue. RunnerPool and BuilderPool are built on it. `Process`
+// is a class that starts one worker process and talks to it, such as RunnerProcess (backends/runner/process.h). It has
+// the types Request and Result and the functions Start, Run, Stop, pid and Stopped (the result of a request that is
+// given up). Each worker has its own thread, since a worker process dies with the thread that started it.
 //
 // All methods may be called from any thread.
 #pragma once
@@ -32,7 +32,7 @@ class WorkerPool {
   using Request = typename Process::Request;
   using Result = typename Process::Result;
 
-  // Stops running requests, and returns when no process is left.
+  // The destructor stops running requests, and returns when no worker process is left.
   ~WorkerPool() {
     {
       std::lock_guard lock(mutex_);
@@ -43,8 +43,8 @@ class WorkerPool {
     for (auto& worker : workers_) worker->thread.join();
   }
 
-  // Starts the workers and returns when all answer. `make(i, stop_fd)` creates the i-th worker. `remark`
-  // receives the last nonempty remark of a worker.
+  // Starts `count` workers and returns when all answer, with the first error if there is one. `make(i, stop_fd)`
+  // creates the i-th worker. `remark` receives the last nonempty remark of a worker.
   absl::Status Start(int count, absl::FunctionRef<std::unique_ptr<Process>(int, int)> make,
                      std::string* remark) {
     for (int i = 0; i < count; ++i) {
@@ -60,7 +60,7 @@ class WorkerPool {
     return status;
   }
 
-  // Submits a request. Requests start in the order of submission.
+  // Adds a request to the queue. Requests start in the order of submission.
   std::future<Result> Submit(Request request) {
     Job job{std::move(request), {}};
     std::future<Result> result = job.result.get_future();
@@ -72,7 +72,8 @@ class WorkerPool {
     return result;
   }
 
-  // Gives up all submitted requests without a result soon. Later requests run as usual.
+  // Gives up all submitted requests that have no result yet: those in the queue at once, running ones soon. Later
+  // requests run as usual.
   void Interrupt() {
     std::lock_guard lock(mutex_);
     InterruptLocked();

@@ -1,8 +1,7 @@
-// One worker process, seen from its parent: a program of Kiln (kiln-runner, kiln-builder) that answers frames
-// with frames (frames.h). It is started as `PATH SOCKET PARENT CORES` (worker_main.h). It first sends two
-// frames, which are usually empty: what prevents it from working, and a remark. It ends when the socket is
-// closed. One thread uses this object and must live as long as the process, because the process dies with the
-// thread that started it.
+// Starts a worker process and talks to it: a program of Kiln (kiln-runner, kiln-builder) that answers frames with
+// frames (frames.h). The program is started as `PATH SOCKET PARENT CORES` (worker_main.h). It first sends two frames,
+// which are usually empty: what prevents it from working, and a remark. It ends when the socket is closed. One thread
+// uses this object and must live as long as the process, because the process dies with the thread that started it.
 #pragma once
 
 #include <sys/types.h>
@@ -19,16 +18,16 @@ namespace kiln {
 
 class WorkerProcess {
  public:
-  // Describes a worker; Start starts it. `cores`: the cores that it may use; none: any. `stop_fd`: once it is
-  // readable, Ask stops waiting. `keep_stderr`: keeps the worker's standard error for LastWords instead of
-  // sharing ours.
+  // Stores how to start a worker, which Start does. `cores`: the cores that the worker may use; if empty, any.
+  // `stop_fd`: once it is readable, Ask stops waiting. `keep_stderr`: keeps the worker's standard error for LastWords;
+  // otherwise it goes to ours.
   WorkerProcess(std::string path, std::vector<int> cores, int stop_fd, bool keep_stderr = false);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Starts the worker. kFailedPrecondition if the program cannot be started or cannot work. `remark` receives
-  // the worker's remark, usually empty.
+  // Starts the worker and waits until it says that it works. kFailedPrecondition if the program cannot be started or
+  // cannot work. `remark` receives the worker's remark, usually empty.
   absl::Status Start(std::string* remark);
 
   struct Answer {
@@ -37,17 +36,17 @@ class WorkerProcess {
     int wait_status = 0;  // if kClosed: how it ended, in the encoding of waitpid
     bool ended = false;   // if kClosed: whether it ended by itself; otherwise it was ended
   };
-  // Sends a request and waits for the answer. The process must be running. If the status is not kOk, the
-  // process is gone afterwards.
+  // Sends a request to the process, which must be running, and waits at most `seconds` for the answer. If the status of
+  // the answer is not kOk, the process has been ended.
   Answer Ask(const std::string& request, double seconds);
 
-  // Ends the process and its children, and waits until they are gone.
+  // Ends the worker process and its children, and waits until they are gone.
   void Stop();
 
-  // Returns the process id; 0 if it does not run. Any thread may call it.
+  // Returns the worker's process id; 0 if it does not run. Any thread may call it.
   pid_t pid() const { return pid_; }
 
-  // Returns the beginning of what the process wrote to standard error during the last request; "" without
+  // Returns the first 2000 bytes that the worker wrote to standard error during the last request; "" without
   // `keep_stderr`.
   std::string LastWords() const;
 
@@ -65,7 +64,7 @@ class WorkerProcess {
 // Returns how a process ended, such as "was ended by SIGSEGV" or "ended with status 3".
 std::string HowItEnded(int wait_status);
 
-// Finds Kiln's program NAME beside the running executable, in the folder above it, or where Kiln is
+// Returns the path of Kiln's program NAME: beside the running executable, in the folder above it, or where Kiln is
 // installed. kFailedPrecondition if it is in none of these.
 absl::StatusOr<std::string> FindProgram(const std::string& name);
 

@@ -8,7 +8,8 @@
 
 namespace kiln {
 
-// Returns false if a write fails; errno gives the reason. Interrupting signals are no failures.
+// Writes all bytes to the file. Returns false if a write fails; errno gives the reason. Goes on after interrupting
+// signals.
 inline bool WriteAll(int fd, absl::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(fd, bytes.data(), bytes.size());

@@ -75,8 +75,8 @@ struct DrawStudy {
   size_t sketches = 0, dropped = 0;
   std::set<std::string> programs;      // decisions of valid draws, with their sketch
   std::map<std::string, int> refused;  // by reason
-  // The time of a draw: of its replay alone, and with checks, features and the analytic model, as for a candidate of a
-  // search.
+  // CPU microseconds of each draw: of its replay alone, and of replay, checks, features and the analytic model, as for
+  // a candidate of a search.
   std::vector<double> replay_us, candidate_us;
   std::vector<double> build_s;
   std::string example;  // the trace and the program of the first refused draw whose reason contains `explain`
@@ -96,14 +96,14 @@ inline double MicrosecondsOfThread() {
   return 1e6 * static_cast<double>(now.tv_sec) + 1e-3 * static_cast<double>(now.tv_nsec);
 }
 
-// Returns why a program may not run; "" if it may.
+// Returns why the validator or the planner of kernels refuses a program for this GPU; "" if both accept it.
 inline std::string Refusal(const Program& program, const Target& target) {
   const Verdict verdict = Validate(program, target);
   if (!verdict.ok) return std::string(verdict.status().message());
   return std::string(plan::PlanKernels(program).status().message());
 }
 
-// Draws from the prior, and keeps what it drew.
+// A chooser that draws from the prior and writes each decision into the trace.
 class KeepingChooser : public RandomChooser {
  public:
   KeepingChooser(Dice& dice, Trace& trace) : RandomChooser(dice), trace_(trace) {}
@@ -124,7 +124,8 @@ class DrawStudent {
         prefilter_(MakePrefilter(target)),
         kind_(KindFor(target, FeatureKind::kAnsor)) {}
 
-  // Draws in turns from the sketches.
+  // Draws from each sketch in turn and counts what is valid and what is refused. Also builds the first valid draws, if
+  // wanted.
   DrawStudy Run() {
     const auto parsed = ParseSpace(options_.space);
     KILN_CHECK(parsed.ok(), parsed.status().ToString());

@@ -3,10 +3,10 @@
 //   gpu_compile_bench [--target h100] [--operators GMM0,C2D1,SFM0] [--draws 40] [--rounds 3] [--seed 1]
 //                     [--results FILE] [--commit ID] [--slowest N]
 //
-// Random schedules of the space `cuda` are compiled in this process, all of them in each round; ptxas is a process of its
-// own. Times are CPU milliseconds, of that process too. The smallest total of a schedule counts. Prints
-// and appends a line of JSON for each operator: median, 95th percentile and maximum of the totals, and the mean of each
-// stage. --slowest N prints the programs of the N slowest. Run from the root of the sources.
+// Random schedules of the space `cuda` are compiled in this process, all of them in each round; ptxas is a process of
+// its own. Times are CPU milliseconds, of that process too. The smallest total of a schedule counts. Prints and appends
+// a line of JSON for each operator: median, 95th percentile and maximum of the totals, and the mean of each stage.
+// --slowest N prints the programs of the N slowest. Run from the root of the sources.
 #include <sys/resource.h>
 
 #include <algorithm>

@@ -1,11 +1,12 @@
-// Writes the part of a day with a GPU (scripts/gpu-day) that is the same each time: kernels whose results are known,
-// how many of their blocks an SM holds, faults from which the runner must recover, rates, and kernels that are timed
-// again and again.
+// Writes the fixed part of the bundles of scripts/gpu-day: kernels with known results, how many of their blocks an SM
+// should hold, faults from which the runner must recover, kernels that measure rates, and kernels that are timed in
+// several turns of one day.
 //
 //   kiln_gpu_day -o FOLDER [--target h100] [--elements N] [--stand-ins DIR] [--sanitized FOLDER]
 //
-// --sanitized writes a second bundle of the kernels with known results, each to run once, for compute-sanitizer.
-// --stand-ins writes what the fake driver of tests runs in the place of the cubins (tests/gpu/fake_cuda/fake_cuda.cc).
+// --elements is the size of the copy whose rate is measured.
+// --sanitized writes a second bundle for compute-sanitizer: the kernels with known results, once each.
+// --stand-ins writes what the fake driver of tests runs instead of the cubins (tests/gpu/fake_cuda/fake_cuda.cc).
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -103,8 +104,8 @@ class Day {
     Must(bundle->Close());
   }
 
-  // Compiles the kernels. Returns a run that compares so many elements of each output, and sets blocks_per_sm_ to how
-  // many blocks of each kernel an SM should hold.
+  // Compiles the kernels of a scheduled program. Returns a request that runs them and compares so many elements of each
+  // output, and sets blocks_per_sm_ to how many blocks of each kernel an SM should hold.
   RunRequest Request(const KnownKernel& truth, int elements) {
     Must(truth.schedule.status());
     const Program& scheduled = truth.schedule.program();

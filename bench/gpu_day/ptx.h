@@ -1,4 +1,5 @@
-// Kernels of a day with a GPU that are written in PTX: faults from which the runner must recover, and rates.
+// The kernels of scripts/gpu-day that are written in PTX. Some have faults from which the runner must recover. The
+// others measure rates: multiply-adds, and launches of an empty kernel.
 #pragma once
 
 #include <string>
@@ -8,7 +9,7 @@
 
 namespace kiln {
 
-// A kernel with pointers to x, 64 elements of f32, and y, `outputs` elements.
+// A kernel in PTX with two parameters: pointers to x, 64 elements of f32, and to y, `outputs` elements.
 struct PtxKernel {
   std::string name;
   std::string body;           // %rd1 is y, %rd2 is x
@@ -47,16 +48,16 @@ inline const PtxKernel kFaults[] = {
      "wrong_result"},
     {"writes_beside", "  mov.u32 %r1, 1;\n  st.global.u32 [%rd1+256], %r1;", "((float*)a[1])[64] = 1;",
      "guard_violated"},
-    // Reads what lies behind x.
+    // Reads the first four bytes behind the end of x, and stores them in y.
     {"reads_beside", "  ld.global.u32 %r1, [%rd2+256];\n  st.global.u32 [%rd1], %r1;",
      "((float*)a[1])[0] = ((float*)a[0])[64];", "wrong_result"},
-    // Writes what a clock says, which is never the same twice.
+    // Stores the value of a clock of the GPU, so that no two runs give the same result.
     {"differs_each_time", "  mov.u32 %r1, %clock;\n  st.global.u32 [%rd1+4], %r1;",
      "static int runs; ((int*)a[1])[1] = ++runs;", "wrong_result"}};
 
 inline PtxKernel EmptyKernel() { return {"empty", "", ""}; }
 
-// Each thread multiplies and adds in 16 registers.
+// A kernel that measures the rate of multiply-adds: each thread adds in 16 registers.
 struct FmaKernel {
   static constexpr int kAccumulators = 16, kRounds = 4, kSteps = 256;
   static constexpr int64_t kBlocks = 132 * 16, kThreads = 256;

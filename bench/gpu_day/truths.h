@@ -1,5 +1,5 @@
-// Programs with schedules for GPUs, small enough for the interpreter: together they use each feature of the kernels that
-// Kiln compiles. A day with a GPU runs them first.
+// Small programs with schedules for GPUs, whose results the interpreter can compute. Together they use each feature of
+// the kernels that Kiln compiles. scripts/gpu-day runs them first.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ inline Schedule CopyOfVectors(int64_t elements) {
   return s;
 }
 
-// Binds the outer loop of each block to blocks and threads: several kernels, which share a workspace.
+// Binds the outer loop of each of these blocks to GPU blocks and threads: several kernels, which share a workspace.
 inline Schedule KernelForEachBlock(const Program& program, const std::vector<const char*>& blocks) {
   Schedule s = Scheduled(program);
   for (const char* block : blocks) {
@@ -42,7 +42,8 @@ inline Schedule KernelForEachBlock(const Program& program, const std::vector<con
   return s;
 }
 
-// Schedules a product padded to tiles: the copies of the operands have zeros beyond them, and the result is cropped.
+// Schedules a matrix product padded to tiles: the copies of the operands have zeros beyond the operands' bounds, and
+// the result is cropped.
 inline Schedule PaddedProduct(const Program& program, SimtTile tile) {
   Schedule s = Scheduled(program);
   const Block product = s.GetBlock("matmul");
@@ -54,7 +55,7 @@ inline Schedule PaddedProduct(const Program& program, SimtTile tile) {
   return s;
 }
 
-// Schedules a product whose thread blocks sum parts of k; another kernel adds the parts.
+// Schedules a matrix product whose GPU blocks sum parts of k; another kernel adds the parts.
 inline Schedule ProductSplitOverBlocks(const Program& program) {
   Schedule s = Scheduled(program);
   const Block product = s.GetBlock("matmul");

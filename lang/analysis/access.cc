@@ -20,9 +20,9 @@ bool IsOneSource(const IndexSum& sum) {
   return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && IsWhole(sum.splits[0]);
 }
 
-// Returns the loop whose next iteration increases an index by 1. The index must be that loop alone, or a sum of spatial loops
-// in which the other loops step over its whole range: in g * 16 + c with c < 16, it is the loop of c. Otherwise, and for an
-// index with an offset, returns kNone.
+// Returns the loop whose next iteration increases an index by 1. The index must be that loop alone, or a sum of spatial
+// loops in which the other loops step over its whole range: in g * 16 + c with c < 16, it is the loop of c. Otherwise,
+// and for an index with an offset, returns kNone.
 Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const IndexSum& index) {
   const auto iters = p.Iters(p.block(block).iters);
   const auto one = std::find_if(index.splits.begin(), index.splits.end(),

@@ -9,17 +9,18 @@ namespace kiln {
 // Returns the value of the annotation `key`; 0 if it is not set.
 int64_t AnnotationOf(const Program& program, Range annotations, absl::string_view key);
 
-// On a block: math functions may be faster, and a few units in the last place less accurate.
+// Annotation of a block: its math functions may be faster, and a few units in the last place less accurate.
 inline constexpr absl::string_view kFastMath = "fast-math";
 
-// On a sum of products: assumes that all factors are finite. Then a term with a factor that is zero beyond
+// Annotation of a sum of products: all factors are assumed to be finite. Then a term with a factor that is zero beyond
 // the bounds of its buffer adds nothing and may be left out. The lemma assume-finite sets it.
 inline constexpr absl::string_view kAssumeFinite = "finite";
 
-// On a block: stores bypass the caches (non-temporal stores). This pays for results that do not fit the caches.
+// Annotation of a block: its stores bypass the caches (non-temporal stores). This pays for results that do not fit the
+// caches.
 inline constexpr absl::string_view kNonTemporal = "stream";
 
-// On a serial loop: unroll by this factor, if it divides the extent.
+// Annotation of a serial loop: unroll it by this factor, if the factor divides the extent.
 inline constexpr absl::string_view kUnrolledSteps = "unrolled-steps";
 
 void SetAnnotation(Program& program, Range& annotations, absl::string_view key, int64_t value);

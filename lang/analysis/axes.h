@@ -14,8 +14,8 @@
 
 namespace kiln {
 
-// Returns the dimensions of a buffer in memory order, outermost first. A dimension that the layout splits has the place of its
-// last part.
+// Returns the dimensions of a buffer in memory order, outermost first. If the layout splits a dimension, its innermost
+// part counts.
 std::vector<size_t> DimsInMemory(const Program& program, Id buffer);
 
 struct ResultAxis {
@@ -23,10 +23,12 @@ struct ResultAxis {
   std::vector<Id> loops;       // the loops that its index depends on
   std::vector<Id> contiguous;  // those of `loops` that occur in a term of the index with scale 1
 };
-// Returns the axes of the first result of bindings.block, outermost in memory first.
+// Returns, for each dimension of the first result of bindings.block, the loops that its index depends on. The dimension
+// that is outermost in memory comes first.
 std::vector<ResultAxis> ResultAxes(const Program& program, const Bindings& bindings);
 
-// Returns the iter that indexes the last dimension of the first result, alone or plus a constant; nullopt if there is none.
+// Returns the iter that indexes the last dimension of the first result, alone or plus a constant. Returns nullopt if
+// the index is another sum, or the result has no dimensions.
 std::optional<int> LastDimIter(const Program& program, Id block);
 
 }  // namespace kiln

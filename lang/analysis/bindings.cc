@@ -31,7 +31,8 @@ IndexSum Resolver::Resolve(Id mark, Interval* bounds) {
       continue;
     }
     IndexSum value = ResolveChecked(definition);
-    // A remainder by at least the source's extent has no effect, even with imperfect tiles. Extent 1 gives 0.
+    // Drops a remainder that has no effect: one by at least the extent of its source, even if tiles are imperfect.
+    // Keeps a remainder by 1, which gives 0.
     const Source source = Source::Mark(definition);
     const bool whole = split.extent != 1 && split.lower * split.extent >= extents_(source);
     const int64_t extent = whole ? 0 : split.extent;
@@ -48,8 +49,8 @@ IndexSum Resolver::Resolve(Id mark, Interval* bounds) {
     }
   }
   sum = Simplify(sum, extents_, bounds);
-  // Simplify may have joined digits that could not be expressed alone. Tries again to express the joined
-  // ones.
+  // Tries again to express divisions of marks. Simplify may have joined digits that could not be expressed alone, such
+  // as m / 4 * 4 + m % 4 to m.
   for (size_t i = 0; divides_marks && i < sum.splits.size();) {
     const IndexSplit split = sum.splits[i++];
     if (split.source.kind != Source::Kind::kMark) continue;
@@ -174,7 +175,8 @@ std::vector<Id> LoopsAround(const Program& program, Id node) {
 std::vector<bool> Feeds(const Program& program, Id block, IterKind kind) {
   const std::vector<Id> loops = LoopsAround(program, block);
   std::vector<bool> feeds(loops.size(), false);
-  // Follows definitions without simplifying: a binding may depend on every source that it names.
+  // Sets `feeds` for the loops that the bindings of these iters name, directly or through marks, enclosing blocks and
+  // dead loops. Does not simplify: a binding may depend on every source that it names.
   struct Use {
     Source source;
     Id scope;  // the block whose iters the source may refer to

@@ -1,6 +1,6 @@
-// Resolves the iters of a block to sums over the live loops. Splitting and fusing do not change the bindings
-// of iters; they give each replaced loop a definition in terms of the new loops. Resolving follows these
-// definitions and simplifies the result.
+// Resolves the iters of a block to sums over the live loops. Splitting and fusing leave the bindings of iters as they
+// are: they define each loop that they replace in terms of the new loops. Resolving follows these definitions,
+// simplifies the result, and collects the conditions that are not proven to hold (guards).
 #pragma once
 
 #include <vector>
@@ -33,9 +33,10 @@ class Extents {
   Id block_;
 };
 
-// Resolves marks of one scope. `guards` collects, once each, the marks on the way that are not proven to lie
-// within their extents. If the index algebra cannot express a division, the result keeps Source::Mark for the
-// dividend; Resolve of that mark gives the dividend's value.
+// Rewrites marks of one scope as sums over live loops and over the iters of the block around the scope. `guards`
+// collects, once each, the marks on the way that are not proven to lie within their extents. If the index algebra
+// cannot express a division, the result keeps Source::Mark for the dividend; Resolve of that mark gives the dividend's
+// value.
 class Resolver {
  public:
   // Creates a resolver for one scope: the enclosing block whose iters the bindings may use; kNone at the
@@ -46,7 +47,8 @@ class Resolver {
   // Returns the value of a source. The value of a live loop or an iter is the source itself. Dead loops and marks are
   // replaced by their definitions.
   IndexSum Resolve(Source source);
-  // Like Resolve, for a mark that must lie within its extent for an instance to exist.
+  // Like Resolve, for a mark that must lie within its extent for an instance to exist. Adds a guard unless this is
+  // proven.
   IndexSum ResolveChecked(Id mark);
 
   const std::vector<Guard>& guards() const { return guards_; }
@@ -59,9 +61,9 @@ class Resolver {
   std::vector<Guard> guards_;
 };
 
-// The iters of a block as sums over live loops, through the iters of enclosing blocks. `guards` are the conditions under which
-// an instance exists, including domain marks and the guards of enclosing blocks. ResolveBindings is most of the cost of a
-// region analysis: call it once and reuse the result.
+// The iters of a block as sums over live loops, through the iters of enclosing blocks. `guards` are the conditions
+// under which an instance exists, including domain marks and the guards of enclosing blocks. ResolveBindings is most of
+// the cost of a region analysis: call it once and reuse the result.
 struct Bindings {
   Id block = kNone;
   std::vector<IndexSum> iters;
@@ -69,9 +71,9 @@ struct Bindings {
 };
 Bindings ResolveBindings(const Program& program, Id block);
 
-// Returns by how much a mark over the iters of a block (kNone: over loops alone) changes from one iteration of a live loop to
-// the next while all other loops are fixed. Does not resolve the mark: returns nullopt if a division or a remainder applies to
-// something that changes.
+// Returns by how much a mark over the iters of a block (kNone: over loops alone) changes from one iteration of a live
+// loop to the next while all other loops are fixed. Does not resolve the mark: returns nullopt if a division or a
+// remainder applies to something that changes.
 std::optional<int64_t> StepOf(const Program& program, Id block, Id mark, Id loop);
 
 // Returns the innermost block around a node, the node itself excluded; kNone if there is none.

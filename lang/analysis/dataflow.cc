@@ -30,7 +30,7 @@ using Exprs = absl::InlinedVector<Id, kFew>;
 // Collects expressions and their operands, each once, operands before users.
 class Visit {
  public:
-  // If `buffer` is given, collects only expressions that read it.
+  // If `buffer` is given, collects only expressions that read the buffer, themselves or through an operand.
   explicit Visit(const Program& program, Id buffer = kNone) : p_(program), buffer_(buffer) {}
 
   void Add(Range list) {

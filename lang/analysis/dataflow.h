@@ -1,4 +1,4 @@
-// Which blocks produce and consume which buffers, and the order of blocks.
+// Finds which blocks produce and consume which buffers, and the order of blocks.
 #pragma once
 
 #include <vector>
@@ -18,14 +18,15 @@ std::vector<Id> BlocksOf(const Program& program, Id node);
 // operands before users.
 std::vector<Id> BodyExprs(const Program& program, Id block);
 
-// Return the block's reads, in order of first use. Loads returns the kLoad expressions, which read at index sums of its iters.
-// Gathers returns the kGather expressions, which read at indices that the body computes.
+// Return the block's reads, in order of first use. Loads returns the kLoad expressions, which read at index sums of its
+// iters. Gathers returns the kGather expressions, which read at indices that the body computes.
 std::vector<Id> Loads(const Program& program, Id block);
 std::vector<Id> Gathers(const Program& program, Id block);
 // Returns the kLoad expressions that read one buffer. Skips parts of the body that do not read it.
 std::vector<Id> LoadsOf(const Program& program, Id block, Id buffer);
 bool GathersFrom(const Program& program, Id block, Id buffer);
-// Return the distinct buffers that a block reads (in order of first use) or writes. Reads and Writes test for one buffer.
+// Return the distinct buffers that a block reads (in order of first use) or writes. Reads and Writes test for one
+// buffer.
 std::vector<Id> ReadBuffers(const Program& program, Id block);
 std::vector<Id> WrittenBuffers(const Program& program, Id block);
 bool Reads(const Program& program, Id block, Id buffer);
@@ -38,8 +39,8 @@ bool ReadsInitially(const Program& program, Id block, Id buffer);
 std::vector<Id> Writers(const Program& program, Id buffer);
 std::vector<Id> Readers(const Program& program, Id buffer);
 
-// Return blocks in program order, without `block` itself: Producers those that write a buffer which `block` reads, Consumers
-// those that read a buffer which `block` writes.
+// Return blocks in program order, without `block` itself: Producers those that write a buffer which `block` reads,
+// Consumers those that read a buffer which `block` writes.
 std::vector<Id> Producers(const Program& program, Id block);
 std::vector<Id> Consumers(const Program& program, Id block);
 

@@ -26,8 +26,8 @@ bool IsInner(const Program& p, const Bindings& bindings, const Guard& guard) {
   return true;
 }
 
-// True if the guard only keeps a mark below its extent, and the mark is like a loop below `at`: see
-// HasInnerGuards.
+// True if the guard only keeps a mark below its extent, the loops below `at` alone give the mark all its values, and
+// iters depend on these loops only through the mark.
 bool KeepsMark(const Program& p, const Bindings& bindings, const Guard& guard, Id at) {
   for (const IndexSum& iter : bindings.iters) {
     for (const IndexSplit& split : iter.splits) {
@@ -41,7 +41,7 @@ bool KeepsMark(const Program& p, const Bindings& bindings, const Guard& guard, I
   return false;
 }
 
-// True if the block loads from the buffer under other conditions than to be inside of it.
+// True if the block loads from the buffer under a condition other than that an index lies inside the buffer.
 bool LoadsConditionally(const Program& p, Id block, Id buffer) {
   const std::vector<Id> exprs = BodyExprs(p, block);  // operands before users
   for (size_t w = 0; w < exprs.size(); ++w) {

@@ -18,9 +18,10 @@ struct Digit {
   int64_t lower, extent;  // extent 0: no remainder is taken
 };
 
-// Adds the digits of `loops` that the value of a sum determines. Those terms must form a mixed-radix number. `reach` bounds how
-// far the other terms may change the value. Adds nothing if the terms do not. If the sum contains a mark, adds nothing, or
-// with `marks` counts the mark as one of the loops.
+// Adds the digits of `loops`, such as (i / 4) % 8, that the value of a sum determines. The terms of `loops` must form a
+// mixed-radix number: the scale of each exceeds what all smaller terms add together, plus `reach`, by which an unknown
+// rest may change the value. Adds nothing if they do not. If the sum contains a mark, adds nothing, or with `marks`
+// counts the mark as one of the loops.
 void AddDigits(const IndexSum& sum, const std::vector<Id>& loops, const Extents& extents, int64_t reach,
                std::vector<Digit>& digits, bool marks = false) {
   absl::InlinedVector<IndexSplit, 8> terms;

@@ -33,12 +33,12 @@ bool WritesElementsOnce(const Program& program, Id block, Id buffer, Id fixed);
 // True if proven: the loops around the block run all of its instances. A part of a loop that was cut in two does not.
 bool RunsAllInstances(const Program& program, Id block);
 
-// OK if the reduction can be initialized on entry to the first of `loops`. `loops` are all loops from there
-// down to the block.
+// OK if no instance of the block runs twice in `loops`, so that its reduction can be initialized on entry to the first
+// of them. `loops` are all loops from there down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
 
-// Returns the position in LoopsAround(block) of the outermost loop that feeds a reduction iter; the number of those loops if
-// none does.
+// Returns the position in LoopsAround(block) of the outermost loop that feeds a reduction iter; the number of those
+// loops if none does.
 size_t ReductionStart(const Program& program, Id block);
 
 }  // namespace kiln

@@ -51,7 +51,7 @@ absl::Status CheckPreparedBlock(const Program& p, Id block) {
 }  // namespace
 
 bool Restricted(const Program& program) {
-  // Prepared children of the root come before the others, so looking at the first one is enough.
+  // Looks only at the first child of the root for prepared nests: prepared children come before the others.
   const Id first = program.nodes[kRoot].first;
   if (first != kNone && program.nodes[first].prepare) return true;
   return !program.pipelines.empty() &&

@@ -1,10 +1,10 @@
-// Legality rules for accelerators: rules of lang/program/program.h about prepared nests, pipelined loops and
-// owners of buffers.
+// Checks rules for accelerators: prepared nests, pipelined loops and the owners of buffers must be as
+// lang/program/program.h says.
 //
-// Rules of prepared nests and pipelines hold after every step. Verify checks them, and the schedule undoes a
-// step that breaks one (lang/schedule/primitive.h). Rules of owners hold at the end only, because several
-// steps move a buffer to shared memory, place its copy and bind its loops. lang/analysis/lowerable.h checks
-// owners then; the primitives set-scope, cooperative-fetch and bind-rest check them at once.
+// Rules of prepared nests and pipelines hold after every step. Verify checks them, and the schedule undoes a step that
+// breaks one (lang/schedule/primitive.h). Rules of owners hold at the end only, because several steps move a buffer to
+// shared memory, place its copy and bind its loops. lang/analysis/lowerable.h checks owners then; the primitives
+// set-scope, cooperative-fetch and bind-rest check them at once.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,9 @@ bool Restricted(const Program& program);
 // kFailedPrecondition with the broken rule and the node or buffer that breaks it.
 absl::Status CheckRestrictions(const Program& program);
 
-// OK if prepared nests read only constants and what prepared nests write, and write only temporaries that no other nest writes.
-// Temporaries that other nests read must be in global memory. Prepared nests must come first.
+// OK if the prepared nests, which run once per set of constants, read only constants and what prepared nests write, and
+// write only temporaries that no other nests write. Temporaries that other nests read must be in global memory.
+// Prepared nests must come first.
 absl::Status CheckPrepared(const Program& program);
 // OK if every buffer that belongs to a thread, warp, warpgroup or block is used in one kernel, and each of
 // its elements by one owner. In a program with axes, every child of the root is a kernel. All uses of such a
@@ -33,11 +34,12 @@ absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
 // OK if the program after a step passes CheckOwners, or if the program before the step fails it.
 absl::Status CheckKeepsOwners(const Program& before, const Program& after);
-// OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for another. Such a
-// buffer must be a temporary that only this loop uses. One block writes it anew in each iteration, and later children of the
-// same or a later stage read what that block wrote. Its ring has one copy more than the stages that it spans. An asynchronous
-// child must be a copy, and a bulk copy must be a box; elements beyond bounds may be zeros. A producer writes rings only. A
-// producer or bulk copy reads nothing that its nest writes, except rings of such children.
+// OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for another.
+// Such a buffer must be a temporary that only this loop uses. One block writes it anew in each iteration, and later
+// children of the same or a later stage read what that block wrote. Its ring has one copy more than the stages that it
+// spans. An asynchronous child must be a copy, and a bulk copy must be a box; elements beyond bounds may be zeros. A
+// producer writes rings only. A producer or bulk copy reads nothing that its nest writes, except rings of such
+// children.
 absl::Status CheckPipeline(const Program& program, Id loop);
 
 // A buffer that one child of a loop writes and other children read. Numbers are positions among the children.
@@ -49,19 +51,19 @@ struct CarriedBuffer {
 // Returns the carried buffers of a loop, in the order in which the children first write them.
 std::vector<CarriedBuffer> CarriedBuffers(const Program& program, Id loop);
 
-// The axes of a GPU: IsBlockAxis is true for those of a grid, IsThreadAxis for those of a block. OnAxis is true for a loop of
-// several iterations on either, HasAxes for a program with such a loop.
+// The axes of a GPU. IsBlockAxis is true for the loop kinds block-x, -y and -z, IsThreadAxis for thread-x, -y and -z.
+// OnAxis is true for a loop of such a kind that has several iterations, HasAxes for a program with such a loop.
 bool IsBlockAxis(LoopKind kind);
 bool IsThreadAxis(LoopKind kind);
 bool OnAxis(const Program& program, Id loop);
 bool HasAxes(const Program& program);
-// True if the buffer's owner implies that each iteration of this axis loop has its own copy.
+// True if each iteration of this axis loop has its own copy of the buffer, as the buffer's owner implies.
 bool IsPrivateTo(const Program& program, Id buffer, Id loop);
 
-// The threads of a kernel, the child `nest` of the root, along each axis. If the kernel uses a fragment, it
-// consists of warps or warpgroups: thread-x counts the lanes of one (a multiple of 32 or 128), even if no
-// loop is on thread-x, and thread-y and thread-z count the warps or warpgroups. A thread's number is x +
-// threads.x * (y + threads.y * z).
+// The number of threads of a kernel along each axis. The kernel is the child `nest` of the root. If it uses a fragment,
+// it consists of warps or warpgroups: thread-x counts the lanes of one (a multiple of 32 or 128), even if no loop is on
+// thread-x, and thread-y and thread-z count the warps or warpgroups. A thread's number is x + threads.x * (y +
+// threads.y * z).
 struct Threads {
   int64_t x = 1, y = 1, z = 1;
   Owner collective = Owner::kThread;  // kWarp or kWarpgroup if the kernel consists of these
@@ -70,15 +72,15 @@ struct Threads {
 Threads ThreadsOf(const Program& program, Id nest);
 // Returns the number of threads of a thread, warp or warpgroup: 1, 32 or 128.
 int64_t LanesOf(Owner owner);
-// Returns who runs an instance of the block: a thread, or the lanes of the warp or warpgroup that owns a fragment which the
-// block uses. Below a loop on thread-x, a thread runs it.
+// Returns who runs an instance of the block: a thread, or the lanes of the warp or warpgroup that owns a fragment which
+// the block uses. Below a loop on thread-x, a thread runs it.
 Owner RunnerOf(const Program& program, Id block);
-// True if proven: every element of the buffer that both blocks use is used by one `owner`: one thread, or the threads of one
-// warp, warpgroup or block. The node `fixed` and the loops around it are in the same iteration in both blocks. Other loops may
-// be in different ones.
+// True if proven: every element of the buffer that both blocks `a` and `b` use is used by one `owner`: one thread, or
+// the threads of one warp, warpgroup or block. Assumes that the node `fixed` and the loops around it are in the same
+// iteration in both blocks. Other loops may be in different iterations.
 bool StaysWith(const Program& program, Id buffer, Id a, Id b, Owner owner, Id fixed);
-// NestOf returns the ancestor of a node that is a child of the root (or the node itself). IsKernel is true if a loop of that
-// nest is on an axis.
+// NestOf returns the ancestor of a node that is a child of the root (or the node itself). IsKernel is true if some loop
+// of the nest, a child of the root, is on a block or thread axis.
 Id NestOf(const Program& program, Id node);
 bool IsKernel(const Program& program, Id nest);
 

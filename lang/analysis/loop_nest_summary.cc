@@ -13,7 +13,7 @@ namespace {
 
 bool IsRange(const NestTerm& t) { return t.lower == 1 && t.extent == 0; }
 
-// Adds scale * part.
+// Adds scale * part to an interval.
 void Add(Interval& sum, Interval part, int64_t scale) {
   const int64_t a = part.min * scale, b = part.max * scale;
   sum = {sum.min + std::min(a, b), sum.max + std::max(a, b)};
@@ -262,8 +262,8 @@ LoopNestSummary::Value LoopNestSummary::ValueOf(Id mark, int32_t iters) {
   return out;
 }
 
-// Appends the terms of scale * ((value / lower) % extent). Succeeds if every term of the value is a multiple
-// of `lower`, vanishes in the division, or can be split in two. Otherwise returns false and leaves partial
+// Appends the terms of split.scale * ((value / lower) % extent) to terms_. Returns true if every term of the value is a
+// multiple of `lower`, vanishes in the division, or can be split in two. Otherwise returns false and leaves partial
 // terms.
 bool LoopNestSummary::Divide(const Value& value, const IndexSplit& split) {
   const int64_t lower = split.lower, extent = split.extent;
@@ -311,7 +311,7 @@ void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Va
     }
   }
   out.exact = false;
-  // Terms that are multiples of the divisor stay linear. What the others add together gets bounds.
+  // Bounds what the terms add together that are not multiples of the divisor. The multiples stay linear.
   const auto divides = [&](const NestTerm& t) {
     return split.extent == 0 && !t.guess && t.scale > 0 && t.scale % split.lower == 0;
   };
@@ -358,7 +358,7 @@ IndexSum LoopNestSummary::AsSum(const Value& value) const {
   return sum;
 }
 
-// Joins digits of the same loop. The value's terms must be the last ones in the pool.
+// Simplifies a value in which one loop has several terms. The value's terms must be the last ones in terms_.
 void LoopNestSummary::Normalize(Value& value) {
   if (!value.exact) return;
   const auto terms = Part(terms_, value.terms);
@@ -445,15 +445,15 @@ void LoopNestSummary::Place(NestBuffer& placed, bool temporary) {
   }
 }
 
-// True if each iteration of the loop has a copy of the buffer.
+// True if the loop is on an axis and each of its iterations has its own copy of the buffer.
 bool LoopNestSummary::IsPrivate(Id buffer, const NestLoop& loop) const {
   return loop.extent > 1 && (IsBlockAxis(loop.kind) || IsThreadAxis(loop.kind)) &&
          IsPrivateTo(*program_, buffer, loop.node);
 }
 
-// Compacts one axis of a buffer, and returns its new size. If all accesses agree on them, removes the terms of loops around
-// the allocation, and of loops whose iterations have their own copies: of these, those of one axis and extent count as one.
-// Otherwise leaves the axis as it is.
+// Compacts one axis of a buffer and returns its new size: removes the terms of loops around the allocation, and of axes
+// whose iterations have their own copies (compared by kind and extent). Changes nothing unless all accesses agree on
+// these terms, and the rest of what is read is also written.
 int64_t LoopNestSummary::PlaceAxis(const NestBuffer& placed, int axis) {
   const Id buffer = accesses_[placed.first].buffer;
   const auto outside = [&](const NestTerm& t) {

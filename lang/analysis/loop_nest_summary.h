@@ -29,16 +29,16 @@ struct NestLoop {
   LoopKind kind = LoopKind::kSerial;
 };
 
-// scale * ((loop / lower) % extent); extent 0 means no remainder. The term takes `values` different values,
-// at least two.
+// A term scale * ((loop / lower) % extent) of an index; extent 0 means no remainder. The term takes `values` different
+// values, at least two.
 struct NestTerm {
   int32_t loop = 0;
   bool guess = false;  // a part of a digit that is not linear: the loop is right, the numbers are guesses
   int64_t scale = 1, lower = 1, extent = 0, values = 1;
 };
 
-// One axis of a buffer's memory as an access indexes it. Axes are those of the layout, or the dimensions
-// without one.
+// How an access indexes one axis of a buffer's memory. The axes are those of the layout, or the dimensions if the
+// buffer has no layout.
 struct NestAxis {
   int64_t offset = 0;
   int64_t size = 1;          // elements along the axis, after compaction
@@ -74,8 +74,8 @@ struct NestBlock {
 struct NestBuffer {
   int32_t first = -1;  // first access, continued by NestAccess::next; -1: not used
   int32_t shared = 0;  // number of loops around all of its accesses
-  // The number of loops below which the buffer is allocated: those of `shared` that are outside of any vectorized loop, and of
-  // any axis whose iterations share the buffer. 0 if it is no temporary.
+  // The number of loops around the buffer's allocation: the loops around all its accesses, up to the first one that is
+  // vectorized or is an axis whose iterations share the buffer. 0 if it is no temporary.
   int32_t home = 0;
   int32_t home_loop = -1;
   int64_t elements = 0;  // after compaction; of a fragment, those that a lane holds
@@ -83,7 +83,7 @@ struct NestBuffer {
 
 class LoopNestSummary {
  public:
-  // Reads a program, which must pass Verify.
+  // Fills the summary with the loops, blocks and accesses of a program, which must pass Verify.
   void Read(const Program& program);
 
   const Program& program() const { return *program_; }
@@ -100,10 +100,10 @@ class LoopNestSummary {
   absl::Span<const Id> exprs(const NestBlock& block) const { return Part(exprs_, block.exprs); }
 
   static uint64_t Bit(int depth) { return uint64_t{1} << (depth < 63 ? depth : 63); }
-  // Returns a mask of the loops that the index of an access depends on.
+  // Returns a mask of the loops that the index of an access depends on: bit d for the loop at depth d.
   uint64_t Indexed(const NestAccess& access) const;
-  // Returns by how many elements of memory one iteration of the loop at `depth` moves an access; 0 if it does not. Ignores
-  // terms that divide the loop.
+  // Returns by how many elements of memory one iteration of the loop at `depth` moves an access; 0 if it does not.
+  // Ignores terms that divide the loop.
   int64_t Stride(const NestAccess& access, int depth) const;
 
  private:
@@ -120,8 +120,9 @@ class LoopNestSummary {
   static absl::Span<const T> Part(const std::vector<T>& pool, Range r) {
     return {pool.data() + r.begin, static_cast<size_t>(r.count)};
   }
-  // Reads a node and the nodes below it. `iters`: position in values_ of the first iter that Source::Iter
-  // refers to.
+  // Reads all nodes below a node. `loop` is the position of the innermost loop around them, `iters` the position in
+  // values_ of the first iter that Source::Iter refers to, and `guarded` the mask of loops that decide whether they
+  // run.
   void Visit(Id node, int32_t loop, int32_t iters, uint64_t guarded);
   void AddBlock(Id node, int32_t loop, int32_t scope, uint64_t guarded);
   void AddBody(Id expr, uint64_t within, int32_t iters);

@@ -88,8 +88,8 @@ bool DependsOn(const Program& p, Id mark, Id loop) {
   return false;
 }
 
-// Returns the outermost block between a loop and a block, or the block itself: an inner block gets its loops through the iters
-// of the block around it. kNone if the loop is not around the block.
+// Returns the outermost block that is below the loop and contains `block` or is `block`: an inner block gets its loops
+// through the iters of this one. Returns kNone if the loop is not around `block`.
 Id TopBelow(const Program& program, Id block, Id loop) {
   Id top = block;
   for (Id at = program.nodes[block].parent; at != loop; at = program.nodes[at].parent) {
@@ -148,8 +148,9 @@ bool ReadsBeside(const Program& p, Id buffer, Id loop) {
 }
 
 bool MayRepeat(const Program& p, Id block, Id buffer, Id loop) {
-  // If two iterations ran the same reduction, one of them could restart it after the other had begun. If two
-  // blocks store to the buffer, repeating the first block's store would overwrite the second block's.
+  // Lets iterations repeat a store if its block is the only writer below the loop. If two iterations ran the same
+  // reduction, one of them could restart it after the other had begun. If two blocks store to the buffer, repeating the
+  // first block's store would overwrite the second block's.
   const std::vector<Id> blocks = BlocksBelow(p, loop);
   const bool alone = std::none_of(blocks.begin(), blocks.end(),
                                   [&](Id other) { return other != block && Writes(p, other, buffer); });

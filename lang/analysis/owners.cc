@@ -29,7 +29,8 @@ class OwnerCheck {
  public:
   OwnerCheck(const Program& program, Id buffer)
       : OwnerCheck(program, buffer, program.buffers[buffer].scope.owner, kNone) {}
-  // fixed: see StaysWith; kNone: all loops around all uses are in one iteration.
+  // `fixed`: in all uses, this node and the loops around it are in the same iteration. If it is kNone, only the loops
+  // around all uses are.
   OwnerCheck(const Program& program, Id buffer, Owner owner, Id fixed)
       : p_(program), buffer_(buffer), owner_(owner), fixed_(fixed) {}
 
@@ -39,7 +40,8 @@ class OwnerCheck {
     if (a != b) CollectUsesOf(b);
     for (Use& use : uses_) {
       FindAxes(use);
-      // One thread combines what the threads of an axis reduced.
+      // Requires that all uses reduce over the same axes: after a reduction over an axis, only one of its threads has
+      // the result.
       if (CombinedAxes(use) != CombinedAxes(uses_[0])) return false;
     }
     std::map<LoopKind, std::vector<Id>> loops = LoopsByAxis();
@@ -48,8 +50,9 @@ class OwnerCheck {
     }
     if (loops.empty()) return true;
     if (!Told(loops)) return false;
-    // Memory holds a part of a temporary that is used below some loops only, and the same part again in their
-    // next iterations. It is allocated outside of axes whose iterations share it.
+    // Checks again that the axes can be told from the position in memory. A temporary's memory holds what one iteration
+    // of the loops around its uses (`home_`) needs, and other elements in the next iteration. It is allocated outside
+    // of axes whose iterations share it.
     if (p_.buffers[buffer_].role != Role::kTemporary) return true;
     std::vector<Id> users = Readers(p_, buffer_);
     const std::vector<Id> writers = Writers(p_, buffer_);
@@ -111,7 +114,8 @@ class OwnerCheck {
     if (GathersFrom(p_, block, buffer_)) uses_.push_back({block, {}});  // at an unknown index
   }
 
-  // Returns, for each axis, the loops of the uses on it. Leaves out loops around all uses.
+  // Returns the loops around uses of the buffer by their axis. Leaves out loops around all uses, and loops whose
+  // iterations are in one owner.
   std::map<LoopKind, std::vector<Id>> LoopsByAxis() const {
     std::map<LoopKind, std::vector<Id>> loops;
     for (const Use& use : uses_) {
@@ -155,8 +159,8 @@ class OwnerCheck {
     return axes;
   }
 
-  // OK if the block reduces over no threads. Such a reduction combines into one element, so its buffer must not have a copy for
-  // each thread.
+  // OK unless the use is a reduction over an axis along which each thread (or other owner) has its own copy of the
+  // buffer. The threads of such a reduction must combine into one element.
   absl::Status CheckCombines(const Use& use) const {
     for (const LoopKind axis : CombinedAxes(use)) {
       return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),
@@ -172,8 +176,9 @@ class OwnerCheck {
                        [&](const Use& u) { return IsAncestor(p_, loop, u.block); });
   }
 
-  // An index of a use in four parts: the terms of machine axes (with the axis as source), the terms of loops around all uses,
-  // the terms of other loops around `home_`, and the other terms. Take returns nullopt if the index is no sum of loops.
+  // Divides the index of a use in one dimension into four sums: the terms of axes (with the axis as source), the terms
+  // of loops around all uses, the terms of other loops around `home_`, and the other terms. Returns nullopt if the
+  // index is no sum of loops.
   struct Parts {
     IndexSum axes, common, home, rest;
   };
@@ -206,7 +211,8 @@ class OwnerCheck {
     return parts;
   }
 
-  // True if a term of axes is a digit of what axes and inner loops add to an index: no other term changes it.
+  // True if a division and a remainder extract the term of an axis from the sum of all axis terms and inner terms, so
+  // that no other term changes it.
   bool IsDigit(const Parts& parts, const IndexSplit& term, ExtentOf extents) const {
     const IndexSum sum = Simplify(parts.axes + parts.rest, extents);
     if (term.scale < 1 || Bounds(sum, extents).min < 0) return false;
@@ -217,7 +223,9 @@ class OwnerCheck {
     return found.has_value() && *found == Simplify(IndexSum{0, {digit}}, extents);
   }
 
-  // Adds to `told` those sums of axes that the index of one dimension determines, if they are the same in all uses.
+  // Adds to `told` sums of axes that the index in dimension `dim` determines: all terms of axes if the other terms
+  // change the index by less than their common step, otherwise each term that can be extracted alone. Adds nothing
+  // unless the terms of axes are the same in all uses.
   void AddTold(const std::vector<Bindings>& bindings, int dim, ExtentOf extents,
                std::vector<IndexSum>& told) const {
     std::vector<Parts> all;
@@ -326,14 +334,17 @@ Threads ThreadsOf(const Program& program, Id nest) {
 
 namespace {
 
-// True if two stores were one block, and so compute the same value where both store an element.
+// True if two stores are parts of one block of the original program, and so compute the same value where both store an
+// element.
 bool ArePartsOfOne(const Program& p, Id a, Id b) {
   const Provenance &one = p.block(a).provenance, &other = p.block(b).provenance;
   return p.block(a).monoid == kNone && p.block(b).monoid == kNone && one.kind == other.kind &&
          one.origin == other.origin && p.List(one.map) == p.List(other.map);
 }
 
-// OK if no iteration of an axis around both writers writes in one block what another iteration writes in the other block.
+// OK if different iterations of an axis never write the same element of the buffer, one in block `a` and the other in
+// block `b`. Skips axes whose iterations have their own copies. OK, too, if the blocks are parts of one store, which
+// write the same values.
 absl::Status CheckWriters(const Program& p, Id buffer, Id a, Id b) {
   if (ArePartsOfOne(p, a, b)) return absl::OkStatus();
   for (Id at = LowestCommonAncestor(p, {a, b}); at != kRoot; at = p.nodes[at].parent) {
@@ -348,7 +359,8 @@ absl::Status CheckWriters(const Program& p, Id buffer, Id a, Id b) {
   return absl::OkStatus();
 }
 
-// OK unless threads reduce into several elements: threads of one axis combine their values into one element.
+// OK unless a loop on a thread axis feeds both a reduction iter and a spatial iter of the block: the threads of an axis
+// may only combine their values into one element.
 absl::Status CheckCombining(const Program& p, Id block) {
   if (p.block(block).monoid == kNone) return absl::OkStatus();
   for (const Id loop : LoopsAround(p, block)) {
@@ -361,7 +373,8 @@ absl::Status CheckCombining(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// Checks the owner of one buffer in a program that has axes (CheckOwner).
+// Checks one buffer in a program with axes: iterations of an axis must not write elements of a shared buffer that
+// others write too, and only the buffer's owner may use it (CheckOwner in legality.h).
 absl::Status CheckUses(const Program& program, Id buffer) {
   const std::vector<Id> writers = Writers(program, buffer);
   for (size_t b = 1; b < writers.size(); ++b) {
@@ -371,7 +384,7 @@ absl::Status CheckUses(const Program& program, Id buffer) {
     }
   }
   for (const Id block : writers) {
-    // Repeating a store is harmless if the block is the only writer.
+    // Skips a store by the buffer's only writer: repeating it writes the same values.
     if (program.block(block).monoid == kNone && writers.size() == 1) continue;
     for (Id at = program.nodes[block].parent; at != kRoot; at = program.nodes[at].parent) {
       if (!program.IsLoop(at) || !OnAxis(program, at) || IsPrivateTo(program, buffer, at)) continue;

@@ -21,8 +21,9 @@ constexpr int64_t kMaxCounted = 1 << 14;  // instances, and elements
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Counts the elements that a block writes in one iteration of a loop, by running the loops below it. For copies
-// that the algebra cannot bound: their threads overshoot, or share the digits of a loop.
+// Counts the elements that a block writes in one iteration of a loop by enumerating the iterations of the loops below
+// it. It serves copies whose region the algebra cannot bound, because their threads overshoot or share the digits of a
+// loop.
 class WriteCounter {
  public:
   WriteCounter(const Program& program, const Bindings& bindings, Id at)
@@ -32,8 +33,9 @@ class WriteCounter {
     values_.resize(loops_.size());
   }
 
-  // Returns the box that the block writes of its only result. Returns nullopt if it writes no box, if another part of the box
-  // is written in other iterations, or if there is too much to count. Ignores guards that keep an iter within its extent.
+  // Returns the box of its only result that the block writes in one iteration of `at_`. Returns nullopt if that is no
+  // box, if guards make the box differ between iterations, or if there is too much to count. Ignores guards that keep
+  // an iter within its extent.
   std::optional<Region> Count() {
     if (!Prepare()) return std::nullopt;
     std::vector<int64_t> least(inner_.size(), kMaxCounted), most(inner_.size(), -1);
@@ -61,8 +63,9 @@ class WriteCounter {
   }
 
  private:
-  // Separates what the loops around `at_` give from what the loops below it count. Returns false if the block has several
-  // results, if its indices do not allow this, or if there is too much to count.
+  // Splits each index of the result into terms of `at_` and the loops around it, and terms of the loops below it, which
+  // are counted. Returns false if the block has several results, if its indices or guards cannot be split so, or if
+  // there is too much to count.
   bool Prepare() {
     int64_t instances = 1;
     for (const Id loop : loops_)
@@ -95,7 +98,7 @@ class WriteCounter {
     return true;
   }
 
-  // True if the loops below `at_` alone give the value. Keeps the values of its marks in marks_.
+  // True if the sum depends on no loops but those between `at_` and the block. Stores the sums of its marks in marks_.
   bool IsCounted(const IndexSum& sum) {
     return absl::c_all_of(sum.splits, [&](const IndexSplit& split) {
       const Source source = split.source;
@@ -128,7 +131,7 @@ class WriteCounter {
     });
   }
 
-  // Goes to the next iteration of the loops. Returns false after the last one.
+  // Advances values_ to the next iteration of the counted loops. Returns false after the last one.
   bool Next() {
     for (size_t i = loops_.size(); i-- > 0;) {
       if (++values_[i] < p_.loop(loops_[i]).extent.UpperBound()) return true;
@@ -202,7 +205,8 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  // Checks that no two children write the same buffer, since the pipeline does not order their writes.
+  // Checks that no two children of the pipelined loop write the same buffer, since the pipeline does not order their
+  // writes.
   absl::Status CheckWriters() const {
     for (size_t c = 0; c < children_.size(); ++c) {
       for (const Id block : children_[c]) {
@@ -220,8 +224,8 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  // Checks that one block writes the whole carried buffer anew in each iteration, and that readers stay
-  // within what it wrote.
+  // Checks a buffer that one child of the pipelined loop writes and others read: one block must write all of it anew in
+  // each iteration, and the readers must stay within what this block wrote in the same iteration.
   absl::Status CheckCarried(const CarriedBuffer& c) const {
     const std::string what = absl::StrCat(Name(c.buffer), ", which child ", c.writer, " of ",
                                           Describe(p_, loop_), " makes for others, ");
@@ -243,7 +247,8 @@ class PipelineCheck {
     }
     const Bindings bindings = ResolveBindings(p_, writer);
     Region made = WrittenRegion(p_, bindings, c.buffer, loop_);
-    // Guards may exclude elements, which would then be neither written nor safe to read.
+    // Counts the written elements if the region may have gaps, or if guards may exclude elements, which would then be
+    // neither written nor safe to read.
     if (!IsDense(made) || HasInnerGuards(p_, bindings, loop_)) {
       const std::optional<Region> counted = WriteCounter(p_, bindings, loop_).Count();
       if (!counted.has_value()) return No(absl::StrCat(what, "may have gaps in one iteration"));
@@ -304,7 +309,8 @@ class PipelineCheck {
     return No(absl::StrCat(what, Describe(p_, writer), " copies no box"));
   }
 
-  // Checks what producers and bulk copies write and read: they may be ahead of the threads that run the other children.
+  // Checks that producers write only buffers in rings, and that producers and bulk copies read nothing that the same
+  // nest writes, except rings of such children: they may be ahead of the threads that run the other children.
   absl::Status CheckRoles(const std::vector<CarriedBuffer>& carried) const {
     for (size_t c = 0; c < children_.size(); ++c) {
       const bool produces = stages_[c].role == PipelineRole::kProducer;

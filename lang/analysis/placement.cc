@@ -36,8 +36,9 @@ absl::Status CheckOrder(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// OK if a block that shares its destination with other writers may move to `to`. It must not move past these writers or the
-// buffer's readers. It must not leave a loop whose later iterations would run it again before those writers.
+// OK if a block may move to the node `to` although other blocks write its destination too. The move must not pass these
+// writers or the buffer's readers. It must not leave a loop that is also around such a writer, unless different
+// iterations of the loop run different instances of the block.
 absl::Status CheckOthers(const Program& p, Id block, Id to) {
   for (const Id buffer : WrittenBuffers(p, block)) {
     const std::vector<Id> writers = Writers(p, buffer);
@@ -78,7 +79,8 @@ absl::Status CheckPlace(const Program& p, Id block, Id loop) {
   return CheckMayLeave(p, block, Producers(p, block), loop);
 }
 
-// Checks the conditions that hold for every destination of a move.
+// Checks the conditions of a move that do not depend on its destination: the block contains no others, and comes after
+// all blocks that write what it reads.
 absl::Status CheckMoves(const Program& p, Id block) {
   const absl::Status status = CheckOrder(p, block);
   return status.ok() ? CheckLeaf(p, block) : status;
@@ -97,8 +99,8 @@ absl::Status CheckOnlyWriter(const Program& p, Id block) {
   return absl::OkStatus();
 }
 
-// True if each of the producer's `iters` indexes a dimension of its result, and the consumer's `index` of
-// that dimension is not constant.
+// True if each of the producer's `iters` alone (or plus a constant) indexes a dimension of `buffer` that it writes, and
+// the consumer reads that dimension at an index that is not constant.
 bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<int>& iters,
             absl::Span<const int32_t> index) {
   const auto shows = [&](int iter) {
@@ -115,7 +117,8 @@ bool ShowIn(const Program& program, Id producer, Id buffer, const std::vector<in
   return std::all_of(iters.begin(), iters.end(), shows);
 }
 
-// The conditions of compute-at. The constructor analyses the block once; Check then tests candidate loops.
+// Tests whether the primitive compute-at may move a block below a loop. The constructor analyses the block once; Check
+// then tests candidate loops.
 class ComputeAtConditions {
  public:
   ComputeAtConditions(const Program& program, Id block)
@@ -143,7 +146,8 @@ class ComputeAtConditions {
   }
 
  private:
-  // True if the union of what all consumers read has no gaps and the block can compute exactly that part.
+  // True if the block writes one buffer and can compute exactly the region of it that all consumers together read in
+  // one iteration of the loop. If there are several consumers, that region must have no gaps.
   bool SamePart(Id loop) const {
     if (written_.size() > 1) return false;
     Region all;
@@ -152,7 +156,8 @@ class ComputeAtConditions {
     return (consumers_.size() == 1 || IsDense(all)) && MakingOf(p_, block_, all).exact;
   }
 
-  // True if every instance of the block exists at its present place, with no instance excluded.
+  // True if the loops around the block, where it is now, run every instance: the iters take all their values, and no
+  // other guard excludes an instance.
   bool RunsWhole(Id block) const {
     const Bindings own = ResolveBindings(p_, block);
     const auto iters = p_.Iters(p_.block(block).iters);
@@ -184,7 +189,8 @@ class ComputeAtConditions {
     return true;
   }
 
-  // OK if the block's inputs exist even for elements that no consumer reads, which the block computes too.
+  // OK if all producers have written what the block reads, even for elements that no consumer reads but that the block
+  // will compute after its move. `what` begins the message of the error.
   absl::Status CheckGaps(const std::string& what, Id loop) const {
     for (const Id producer : producers_) {
       const bool done =
@@ -200,7 +206,8 @@ class ComputeAtConditions {
     if (!IsAncestor(p_, loop, consumer) && !KILN_DEFECT("compute-at.reader-outside")) {
       return No(absl::StrCat(Describe(p_, consumer), " reads it outside of ", Describe(p_, loop)));
     }
-    // A reduction reads its initial values on entry, so the block must be computed before that.
+    // Refuses a loop that feeds a reduction of the consumer, or that is inside such a loop, if the reduction starts
+    // from values that the block writes: it reads them before the first such loop begins.
     for (const Id buffer : written_) {
       if (!ReadsInitially(p_, consumer, buffer) || KILN_DEFECT("compute-at.initial")) continue;
       for (Id at = loop; p_.IsLoop(at); at = p_.nodes[at].parent) {
@@ -258,7 +265,8 @@ absl::Status CheckComputeAt(const Program& program, Id block, Id loop) {
 
 namespace {
 
-// Checks that a producer of the block is below the loop and is complete at the end of each iteration.
+// Checks that some producer of the block is below the loop, that each of these is complete at the end of each iteration
+// of the loop and has no imperfect inner tiles, and that all other producers come before the loop.
 absl::Status CheckProducersBelow(const Program& program, Id block, Id loop) {
   bool any = false;
   for (const Id producer : Producers(program, block)) {
@@ -285,7 +293,8 @@ absl::Status CheckProducersBelow(const Program& program, Id block, Id loop) {
   return absl::OkStatus();
 }
 
-// For each iter of a block, the range of it for which one iteration of a loop writes what the block reads.
+// Collects, for each iter of a block, the range of the iter for which one iteration of a loop writes what the block
+// reads.
 class PartsRead {
  public:
   PartsRead(const Program& program, Id block, Id loop)
@@ -293,9 +302,10 @@ class PartsRead {
     parts_.resize(iters_.size());
   }
 
-  // Adds an index of a read of `buffer` in dimension d. One iteration of the loop writes the range `part` there, and the whole
-  // loop writes `all`. kFailedPrecondition unless the index is a constant or one iter, with the same part in all reads. One
-  // iteration must cover a reduction iter whole. At most kMaxRead - 1 iters may be read.
+  // Adds a read of `buffer` at `index` in dimension d. One iteration of the loop writes the range `part` of this
+  // dimension, and the whole loop writes `all`. kFailedPrecondition unless the index is a constant in `part`, or one
+  // iter whose values all lie in `all` and that has the same part in all reads. If the iter is reduced over, `part`
+  // must contain all its values. At most kMaxRead - 1 iters may be read.
   absl::Status Add(Id producer, Id buffer, size_t d, Id index, const DimRange& part, const DimRange& all) {
     const absl::string_view name = program_.Text(program_.buffers[buffer].name);
     if (const IndexMark& mark = program_.marks[index]; mark.splits.count == 0) {

@@ -27,8 +27,8 @@ bool Dense(const IndexSum& inner, const Extents& extents) {
   return true;
 }
 
-// Adds the live loops of several iterations that a mark depends on. Returns false if it depends on an iter.
-// Follows definitions without simplifying.
+// Adds to `loops` the live loops with several iterations that a mark depends on. Returns false if the mark depends on
+// an iter. Follows definitions without simplifying.
 bool AddLoops(const Program& p, Id mark, std::vector<Id>& loops) {
   for (const IndexSplit& split : p.Splits(p.marks[mark].splits)) {
     const Source source = split.source;
@@ -44,9 +44,9 @@ bool AddLoops(const Program& p, Id mark, std::vector<Id>& loops) {
   return true;
 }
 
-// Separates the terms over loops at or outside of `at` from the others, and bounds the others. A mark that
-// only loops below `at` make counts as a loop of its extent. Returns nullopt if the sum contains another
-// mark.
+// Returns the range of a sum in one iteration of `at`: the terms over `at` and the loops outside of it are the base,
+// and the others are bounded. A mark that depends on loops below `at` alone counts as a loop of its extent. Returns
+// nullopt if the sum contains another mark.
 std::optional<DimRange> Bound(const Program& p, const IndexSum& value, Id at, const Extents& extents) {
   DimRange range;
   IndexSum inner;
@@ -67,8 +67,8 @@ std::optional<DimRange> Bound(const Program& p, const IndexSum& value, Id at, co
   return range;
 }
 
-// Returns the region that an access with these indices touches. An index of kNone, or one that the algebra cannot bound,
-// touches the whole dimension.
+// Returns the region that an access with these indices touches. An index of kNone, or one that the algebra cannot
+// bound, touches the whole dimension.
 Region Touched(const Program& p, Id buffer, absl::Span<const int32_t> index, const Bindings& bindings,
                Id at) {
   const Extents extents(p);

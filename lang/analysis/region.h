@@ -8,7 +8,7 @@
 
 namespace kiln {
 
-// The values base .. base + extent - 1. `base` is a sum over outer loops.
+// The values base .. base + extent - 1 of an index in one dimension. `base` is a sum over outer loops.
 struct DimRange {
   IndexSum base;
   int64_t extent = 1;
@@ -17,40 +17,42 @@ struct DimRange {
 using Region = std::vector<DimRange>;  // one per dimension of the buffer
 bool IsDense(const Region& region);
 
-// Return the region of `buffer` that the block's loads and gathers (stores) touch while `at` and the loops outside of it are
-// fixed. `at` is a loop, a block or the root. A dimension that the algebra cannot bound is whole. Values are not clipped to the
-// buffer. Missing instances and loads under kWithin may make the region too large, but it is never too small. It is empty if
-// the block does not access the buffer.
+// Return the region of `buffer` that a block touches while `at` and the loops outside of it are fixed: ReadRegion by
+// loads and gathers, WrittenRegion by stores. `at` is a loop, a block or the root. A dimension that the algebra cannot
+// bound is whole. Values are not clipped to the buffer. Missing instances and loads under kWithin may make the region
+// too large, but it is never too small. It is empty if the block does not access the buffer.
 Region ReadRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 Region WrittenRegion(const Program& program, const Bindings& bindings, Id buffer, Id at);
 
-// Returns the range of an iter of the block while `at` and the loops outside of it are fixed. Ignores guards. Returns nullopt
-// if the algebra cannot bound it.
+// Returns the range of an iter of the block while `at` and the loops outside of it are fixed. Ignores guards. Returns
+// nullopt if the algebra cannot bound it.
 std::optional<DimRange> IterRange(const Program& program, const Bindings& bindings, int iter, Id at);
 
-// Marks that the index algebra could not divide, such as f in f/24 with f = x*8 + v. IsMadeBelow is true if a
-// mark depends on loops below `at` alone. TakesEveryValue is true if these loops provably give it every value
-// of its extent, and IsAlone if no other term of `value` depends on its loops. Such a mark is like one loop.
+// Queries of marks that the index algebra could not divide, such as f in f/24 with f = x*8 + v. IsMadeBelow: the mark
+// depends on loops below `at` alone. TakesEveryValue: these loops provably give the mark every value of its extent.
+// IsAlone: no other term of `value` depends on the loops of the mark. A mark for which all three are true is like one
+// loop.
 bool IsMadeBelow(const Program& program, Id mark, Id at);
 bool TakesEveryValue(const Program& program, Id mark, Id at);
 bool IsAlone(const Program& program, Id mark, const IndexSum& value);
 
-// Returns, for each index of a gather, its mark over the iters of `block`, if the index is a function of the iters and lies
-// within its dimension; otherwise kNone.
+// Returns, for each index of a gather, its mark over the iters of `block`, if the index is a function of the iters and
+// lies within its dimension; otherwise kNone.
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather);
 
 // True if proven: every element in `part` is also in `whole`.
 bool Contains(const Region& whole, const Region& part);
 
-// Returns the range without values that provably lie outside of 0 .. extent-1; at least one value remains. Returns a range
-// whose base is not constant as it is.
+// Removes values that provably lie outside of 0 .. extent-1 from the range; at least one value remains. Leaves a range
+// whose base is not constant unchanged.
 DimRange Clipped(DimRange range, int64_t extent);
 
-// Returns a region that contains both. A dimension is whole if the two bases in it depend on loops in different ways. `a` or
-// `b` may be empty.
+// Returns a region that contains the regions `a` and `b`, which may be empty. A dimension is whole if the two bases in
+// it depend on loops in different ways.
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b);
 
-// The ranges of a block's iters that compute a region of its only result. `exact`: proven that they compute nothing else.
+// The ranges of a block's iters that compute a region of its only result. `exact`: proven that they compute nothing
+// else.
 struct Making {
   std::vector<DimRange> ranges;
   bool exact = true;

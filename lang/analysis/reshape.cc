@@ -42,8 +42,8 @@ std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id b
 
 namespace {
 
-// True if a mark divides an iter of which `shifted` is true: a shifted index may be negative outside of the
-// box.
+// True if a mark divides an iter for which `shifted` is true, or takes a remainder of it. Such an iter is an index
+// minus a constant, which may be negative outside of the box.
 bool DividesShifted(const Program& program, Id mark, const std::vector<bool>& shifted) {
   for (const IndexSplit& split : program.Splits(program.marks[mark].splits)) {
     const bool divides = split.lower != 1 || split.extent != 0;

@@ -11,14 +11,14 @@ namespace kiln {
 // Returns the position of an access in the memory of a row-major buffer, in elements.
 IndexSum FlatIndex(const Program& program, Id buffer, Range index);
 
-// Returns the iters of a block as functions of the indices at which it reads the buffer (Source::Iter(dimension)). Returns
-// nullopt unless the block provably reads every element, each in exactly one instance.
+// Returns the iters of a block as functions of the indices at which it reads the buffer (Source::Iter(dimension)).
+// Returns nullopt unless the block provably reads every element, each in exactly one instance.
 std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id block, Id buffer);
 
 // The first and last index of a box, by dimension.
 using Box = std::vector<Interval>;
-// Like ItersByElement, for a block that reads the elements of a box, each in exactly one instance, at indices that are an iter
-// plus a constant. `box` receives the box.
+// Like ItersByElement, for a block that reads the elements of a box, each in exactly one instance, at indices that are
+// an iter plus a constant. `box` receives the box.
 std::optional<std::vector<IndexSum>> ItersByElementOfBox(const Program& program, Id block, Id buffer,
                                                          Box& box);
 

@@ -92,7 +92,8 @@ class Divider {
     map.results.push_back(numbered);
     const std::optional<Division> division = kiln::Divide(map, static_cast<int>(inside.size()));
     if (!division.has_value()) return false;
-    // Divide returns sums over the positions of the sources. Puts the sources themselves back.
+    // Replaces positions by sources (loops, marks or iters): kiln::Divide returns sums over the positions of the
+    // sources.
     const auto named = [&](IndexSum sum, size_t first) {
       for (IndexSplit& split : sum.splits) split.source = sources[first + split.source.id];
       return sum;

@@ -22,8 +22,9 @@ struct Tile {
   std::vector<TilePart> parts;  // by iter
 };
 
-// Divides the block's iters. The loop and the block must be in one scope. kFailedPrecondition if an iter cannot be divided, or
-// if a guard that depends on both sides cannot.
+// Divides each iter of the block into a part outside of the loop and a part inside. The loop and the block must be in
+// one scope. kFailedPrecondition if an iter cannot be divided so, or if a guard depends on both parts and cannot be
+// divided.
 absl::StatusOr<Tile> TileBelow(const Program& program, Id block, Id loop);
 
 }  // namespace kiln

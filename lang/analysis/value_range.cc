@@ -18,7 +18,7 @@ int64_t Saturated(Wide value) {
   return static_cast<int64_t>(std::clamp<Wide>(value, Wide{ValueRange::kMin}, Wide{ValueRange::kMax}));
 }
 
-// An interval before wrapping or rounding.
+// The ends of a result's interval before they are wrapped or rounded to its type.
 struct Ends {
   Wide min = 0, max = 0;
 };
@@ -83,8 +83,8 @@ Ends Remainders(const ValueRange& a, const ValueRange& b) {
   return {a.min < 0 ? -most : 0, a.max > 0 ? most : 0};
 }
 
-// Returns the largest value that a | b or a ^ b can have: ones from bit 0 up to the highest bit set in a or b. Both are at
-// least 0.
+// Returns the largest value that a | b or a ^ b can have: ones from bit 0 up to the highest bit set in a or b. Both are
+// at least 0.
 int64_t AllBits(int64_t a, int64_t b) {
   const int bits = 64 - std::countl_zero(static_cast<uint64_t>(a | b));
   return bits == 0 ? 0 : static_cast<int64_t>(~uint64_t{0} >> (64 - bits));

@@ -33,7 +33,8 @@ struct ValueRange {
   bool Within(const ValueRange& other) const {
     return Within(other.min, other.max) && (other.zero || !zero) && (other.minus_one || !minus_one);
   }
-  // Returns this range in normal form: an end that is excluded (0 or -1) moves inwards, and the flags agree with the ends.
+  // Returns this range in normal form: an end that is excluded (0 or -1) moves inwards, and the flags agree with the
+  // ends.
   ValueRange Normal() const;
   ValueRange Without(int64_t value) const;  // removes a value; exact at the ends, for 0 and for -1
   friend bool operator==(const ValueRange&, const ValueRange&) = default;
@@ -51,8 +52,9 @@ bool IsPartial(Op op, DType type);
 // not divided by -1, and shift counts are below the width.
 bool IsDefined(Op op, DType type, const ValueRange& a, const ValueRange& b);
 
-// Returns the range of an operation on operands of `operand_type`, rounded or wrapped to `type`; also of casts. `same`: a and b
-// are the same expression. If the operation is undefined for some operands, these contribute no value.
+// Returns the range of the results of an operation, or a cast, whose operands have the ranges a, b and c and the type
+// `operand_type`. The results are rounded or wrapped to `type`. `same`: the first two operands are one expression.
+// Operands for which the operation is undefined contribute no value.
 ValueRange ApplyToRanges(Op op, DType type, DType operand_type, const ValueRange& a, const ValueRange& b,
                          const ValueRange& c, bool same = false);
 

@@ -25,8 +25,9 @@ constexpr Alias kAliases[] = {
     {NameKind::kSpace, "", "cpu-dots", "cpu", "0.2.0"},
 };
 
-// Renames the parts of a path. In a path without a module, as in a pin, the choice may belong to any module. Then its stored
-// name is looked up in the rows of all modules, and its current name stays as it is.
+// Renames the module, choice and space in a path such as "MODULE/BLOCK/CHOICE#2", to stored or to current names. In a
+// path without a module, as in a pin, the choice may belong to any module: to find its stored name, takes the rows of
+// all modules; its current name stays as it is.
 std::string Renamed(absl::string_view path, bool to_stored) {
   const auto rename = to_stored ? StoredName : CurrentName;
   std::vector<std::string> parts = absl::StrSplit(path, '/');

@@ -34,14 +34,14 @@ struct Alias {
 
 absl::Span<const Alias> Aliases();
 
-// Return the other spelling of a name, or the name itself if no row has it. `module` is the current name of the module that has
-// the choice or option.
+// StoredName returns the old spelling of a name, which traces store; CurrentName returns the new spelling. A name
+// without a row in the table stays as it is. `module` is the current name of the module that has the choice or option.
 absl::string_view StoredName(NameKind kind, absl::string_view name, absl::string_view module = "");
 absl::string_view CurrentName(NameKind kind, absl::string_view name, absl::string_view module = "");
 
-// Like StoredName and CurrentName, for the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or
-// without "SPACE/" before it and "#2" behind. A pin may leave out the beginning. Several old names of spaces
-// become one current name.
+// Return the stored or the current form of the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or without
+// "SPACE/" before it and "#2" behind. A pin may leave out the beginning. Several old names of spaces become one current
+// name.
 std::string StoredPath(absl::string_view path);
 std::string CurrentPath(absl::string_view path);
 

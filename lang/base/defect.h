@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// Makes the conditions of this name true in this process and all others false; "" makes all false. Do not
-// call it while other threads run. It has no effect in builds without defects.
+// Makes the conditions KILN_DEFECT(name) true in this process and those of all other names false; "" makes all false.
+// Do not call it while other threads run. It has no effect in builds without defects.
 void PlantDefect(absl::string_view name);
 bool HasDefects();  // whether this build has defects
 

@@ -16,7 +16,8 @@ struct Hash128 {
   }
 };
 
-// A hash of two lanes that multiply and rotate, with a strong finish (the finalizer of splitmix64).
+// Hashes a sequence of words to 128 bits. Two state words multiply and rotate, and the finalizer of splitmix64 mixes
+// them at the end.
 class Mixer {
  public:
   void Add(uint64_t word) {

@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// Adds the seconds of its lifetime to a total.
+// An object that adds the seconds of its lifetime to a total when it is destroyed.
 class Stopwatch {
  public:
   explicit Stopwatch(double* total) : total_(total) {}

@@ -1,4 +1,4 @@
-// The message for a name that is not in a list, with the names that are:
+// Returns the message for a name that is not in a list of known names:
 //
 //   UnknownName("transport", "truck", kTransportNames)   unknown transport "truck"; known: sync, async, bulk
 //

@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// A sampling site that the schedule has reached.
+// A sampling site that the schedule has reached, for which the chooser must decide.
 struct Site {
   absl::string_view name;  // module/block/label#n, unique in its trace
   int step = 0;            // index of the step in its trace
@@ -25,7 +25,7 @@ class Chooser {
   virtual ~Chooser() = default;
   // Returns a decision for the site. A decision outside the support makes the schedule inert.
   virtual Decision Choose(const Site& site) = 0;
-  // Returns a structural choice in 0 .. n-1. Host code may branch on it.
+  // Makes the structural choice `name` and returns it, a number in 0 .. n-1. Host code may branch on it.
   virtual int ChooseStructure(absl::string_view name, int n) = 0;
 };
 
@@ -40,7 +40,8 @@ class RandomChooser : public Chooser {
   Dice& dice_;
 };
 
-// Takes the given decisions by site name. Another chooser decides structural choices, and sites without a valid given decision.
+// Takes decisions for sites by name from a map. Asks another chooser for structural choices, and for sites without a
+// decision in the map that is in the site's support.
 class OverrideChooser : public Chooser {
  public:
   OverrideChooser(std::map<std::string, Decision> decisions, Chooser& others)

@@ -33,8 +33,8 @@ double Factorizations(int64_t n, int parts) {
   return ways;
 }
 
-// Shared by all perfect tiles of (extent, parts, innermost): the possible last factors, each with its number
-// of completions.
+// The possible last factors of the perfect tiles of (extent, parts, innermost), and for each how many tiles end in it.
+// Computed once per thread and shared by all such distributions.
 struct TileTable {
   std::vector<int64_t> last;
   std::vector<double> ways;
@@ -60,7 +60,8 @@ const TileTable& TableOf(int64_t extent, int64_t parts, int64_t innermost) {
   return *slot;
 }
 
-// Returns the divisors d > 1 of tile[x] that may move to factor y.
+// Returns the divisors d > 1 of tile[x] by which factor x may be divided and factor y multiplied: the last factor stays
+// at most `innermost` (0: no limit).
 absl::Span<const int64_t> Movable(absl::Span<const int64_t> tile, size_t x, size_t y, int64_t innermost) {
   absl::Span<const int64_t> divisors = Divisors(tile[x]).subspan(1);
   if (y + 1 == tile.size() && innermost > 0) {
@@ -259,7 +260,8 @@ double Distribution::LogProb(absl::Span<const int64_t> decision) const {
   return std::log(weights_[IndexOf(decision)] / total);
 }
 
-// Returns the probability with which a ceil tile is drawn from the perfect tiles.
+// Returns the probability with which a ceil tile is drawn from the tiles that divide the extent: 1/2, or 1 or 0 if only
+// one of the two kinds exists.
 double Distribution::PerfectShare() const {
   if (CountBoundedTiles(bounds()) == 0) return 0;
   return CountCeilTiles(bounds()) == 0 ? 1 : 0.5;
@@ -277,8 +279,8 @@ Decision Distribution::Sample(Dice& dice) const {
   for (const PrimePower& power : Factorize(extent_ / tile.back())) {
     int left = power.exponent;
     for (int64_t part = 0; part + 2 < parts_ && left > 0; ++part) {
-      // Draws how much of the exponent this part takes, weighted by the number of ways to distribute the
-      // rest.
+      // Draws how many of the `left` prime factors go to this part of the tile. A number has the weight of the ways to
+      // distribute the rest over the later parts.
       absl::InlinedVector<double, 16> ways;
       for (int take = 0; take <= left; ++take) {
         ways.push_back(Compositions(left - take, static_cast<int>(parts_ - part) - 2));

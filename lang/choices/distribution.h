@@ -23,28 +23,31 @@ class Distribution {
  public:
   enum class Kind : uint8_t { kPerfectTile, kBoundedTile, kCeilTile, kDiscrete, kListed };
 
-  // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors whose last factor is at most
-  // `innermost` (0: no limit). The draw is exact. It weights the last factor by its number of completions; then the exponent of
-  // each remaining prime gets a uniform composition (NeurIPS'22, section 3.2 names the variable; the closed form is ours).
+  // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors whose last factor is
+  // at most `innermost` (0: no limit). The draw is exact. It weights the last factor by its number of completions; then
+  // the exponent of each remaining prime gets a uniform composition (NeurIPS'22, section 3.2 names the variable; the
+  // closed form is ours).
   static Distribution PerfectTile(int64_t extent, int parts, int64_t innermost);
-  // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors within bounds: the product of
-  // the last i+1 factors is at most most[i] and a multiple of multiple[i] (0: no bound). Both lists have `parts` numbers. The
-  // draw is exact: memoized dynamic programming weights each factor by the number of divisor chains that complete it. The
-  // support may be empty: see SupportSize.
+  // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors within bounds: the
+  // product of the last i+1 factors is at most most[i] and a multiple of multiple[i] (0: no bound). Both lists have
+  // `parts` numbers. The draw is exact: memoized dynamic programming weights each factor by the number of divisor
+  // chains that complete it. The support may be empty: see SupportSize.
   static Distribution BoundedTile(int64_t extent, int parts, absl::Span<const int64_t> most,
                                   absl::Span<const int64_t> multiple);
-  // Returns a distribution of tiles that need not divide the extent: the first of `parts` factors is ceil(extent / product of
-  // the others). All factors have a product of at most extent * (1 + waste); the others have bounds as in BoundedTile. Half of
-  // the time, it draws uniformly from the tiles that divide the extent (if any), else from all tiles whose other factors have a
-  // product of at most kCeilReach. A tile of both kinds has the sum of the two probabilities.
+  // Returns a distribution of tiles that need not divide the extent: the first of `parts` factors is ceil(extent /
+  // product of the others). All factors have a product of at most extent * (1 + waste); the others have bounds as in
+  // BoundedTile. Half of the time, it draws uniformly from the tiles that divide the extent (if any), else from all
+  // tiles whose other factors have a product of at most kCeilReach. A tile of both kinds has the sum of the two
+  // probabilities.
   static Distribution CeilTile(int64_t extent, int parts, double waste, absl::Span<const int64_t> most,
                                absl::Span<const int64_t> multiple);
   static constexpr int64_t kCeilReach = int64_t{1} << 16;
-  // Gives values[i] with probability weights[i] / Σ weights. Values are distinct, weights positive.
+  // Discrete returns a distribution over single values, in which values[i] has the probability weights[i] / Σ weights.
+  // Uniform returns one with equal weights. Values are distinct, weights positive.
   static Distribution Discrete(absl::Span<const int64_t> values, absl::Span<const double> weights);
   static Distribution Uniform(absl::Span<const int64_t> values);
-  // Returns the distribution `of` under the condition that one of `decisions` is drawn. `decisions` lists them one after the
-  // other. Decisions outside the support are left out; the support may be empty.
+  // Returns the distribution `of` under the condition that it draws one of `decisions`, which stand one after the
+  // other. Decisions outside the support of `of` are left out; the support may become empty.
   static Distribution Only(const Distribution& of, absl::Span<const int64_t> decisions);
 
   Kind kind() const { return kind_; }
@@ -70,7 +73,7 @@ class Distribution {
   // Calls `visit` for each decision of the support, in a fixed order.
   void ForEach(const std::function<void(const Decision&)>& visit) const;
 
-  // Returns a text for messages, such as "perfect-tile 1024 4 64".
+  // Returns a text for messages, such as "4 factors of 1024, the last at most 64".
   std::string ToString() const;
 
   friend bool operator==(const Distribution& a, const Distribution& b) {
@@ -86,7 +89,8 @@ class Distribution {
 
  private:
   TileBounds bounds() const;
-  // Returns the index of a decision among the listed ones, or their number if it is not among them.
+  // Returns the position of a decision in the list of a discrete or listed distribution, or the length of the list if
+  // the decision is not in it.
   size_t IndexOf(absl::Span<const int64_t> decision) const;
   Decision Listed(size_t index) const;
   bool lists() const { return kind_ == Kind::kDiscrete || kind_ == Kind::kListed; }

@@ -14,8 +14,8 @@ bool Keeps(const TileBounds& bounds, int level, int64_t product) {
   return (most <= 0 || product <= most) && (multiple <= 1 || product % multiple == 0);
 }
 
-// The divisors of the extent, and for each level and divisor the number of ways to complete a product of the
-// last 1, 2, ... factors outwards.
+// A table for counting and drawing bounded tiles. ways[i][d] is the number of ways to complete a tile if the product of
+// its last i+1 factors is divisors[d].
 struct ChainTable {
   std::vector<int64_t> divisors;
   std::vector<std::vector<double>> ways;  // [level][divisor]
@@ -41,7 +41,7 @@ ChainTable CountChains(const TileBounds& bounds) {
   return table;
 }
 
-// The possible products of the factors after the first, each with its number of factorizations.
+// The possible products of a ceil tile's factors after the first, each with the number of tiles that have it.
 struct CeilTable {
   std::vector<int64_t> inner;
   std::vector<double> ways;
@@ -188,7 +188,8 @@ double CountCeilTiles(const TileBounds& bounds) { return Memo(bounds, CountCeil)
 Decision SampleCeilTile(const TileBounds& bounds, Dice& dice) {
   const CeilTable& table = Memo(bounds, CountCeil);
   const int64_t inner = table.inner[dice.Pick(table.ways)];
-  // There are many inner products and each is rare, so their tables are not memoized.
+  // Counts the ways for this product anew: there are many such products and each is rare, so their tables are not
+  // memoized.
   const TileBounds rest = bounds.Inner(inner);
   return WithFirst(bounds, inner, SampleChain(rest, CountChains(rest), dice));
 }

@@ -1,6 +1,5 @@
-// Counts and draws tiles under bounds. Private to the bounded and ceil tiles of
-// lang/choices/distribution.h, which defines them. Tables are memoized per
-// thread.
+// Counts and draws tiles under bounds. Private to the bounded and ceil tiles of lang/choices/distribution.h, which
+// defines them. Tables are memoized per thread.
 #pragma once
 
 #include <functional>
@@ -17,28 +16,30 @@ struct TileBounds {
   absl::Span<const int64_t> most, multiple;  // of the products of the last 1 .. parts factors; 0: no bound
   double waste = 0;                          // for ceil tiles
 
-  // Returns the bounds of the factors after the first, if their product is `inner`.
+  // Returns the bounds for the factors after the first, as a tile of `inner`, their product.
   TileBounds Inner(int64_t inner) const {
     return {inner, parts - 1, most.first(parts - 1), multiple.first(parts - 1), 0};
   }
 };
 
-// Bounded tiles: factorizations of the extent within the bounds.
+// Tests, counts, draws and visits bounded tiles: the ordered factorizations of the extent within the bounds.
 bool IsBoundedTile(const TileBounds& bounds, absl::Span<const int64_t> tile);
 double CountBoundedTiles(const TileBounds& bounds);
 Decision SampleBoundedTile(const TileBounds& bounds, Dice& dice);
 void ForEachBoundedTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit);
-// Visits tiles with a divisor moved from one factor to another. Symmetric; connects all tiles.
+// Calls `visit` with each bounded tile that differs from `tile` by a divisor moved from one factor to another. Being
+// such neighbors is symmetric, and all tiles are connected by a path of them.
 void ForEachBoundedNeighbour(const TileBounds& bounds, absl::Span<const int64_t> tile,
                              absl::FunctionRef<void(const Decision&)> visit);
 
-// Ceil tiles: the first factor is ceil(extent / product of the others), and that product is at most
-// Distribution::kCeilReach.
+// Tests, counts, draws and visits ceil tiles: the first factor is ceil(extent / product of the others), and that
+// product is at most Distribution::kCeilReach.
 bool IsCeilTile(const TileBounds& bounds, absl::Span<const int64_t> tile);
 double CountCeilTiles(const TileBounds& bounds);
 Decision SampleCeilTile(const TileBounds& bounds, Dice& dice);
 void ForEachCeilTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit);
-// Returns tiles that differ a little. Symmetric. Perfect tiles beyond kCeilReach have no neighbours.
+// Returns the ceil tiles that differ from `tile` by 1 or a factor of 2 in one factor after the first, or by a prime
+// moved between two of these. Being such neighbors is symmetric. A tile beyond kCeilReach has none.
 std::vector<Decision> CeilNeighbours(const TileBounds& bounds, absl::Span<const int64_t> tile);
 
 }  // namespace kiln

@@ -6,14 +6,15 @@
 
 namespace kiln {
 
-// True if the block runs over a box of instances and writes one result, which is a temporary that nothing else writes.
+// True if the block has no conditions on its iters, contains no other blocks, and writes one result: a temporary that
+// no other block writes.
 bool IsSimple(const Program& program, Id block);
-// IsSimpleSum is true for a simple block that sums, with or without initial values, and does not continue a sum. IsSimpleStore
-// is true for a simple block without a monoid.
+// IsSimpleSum is true if IsSimple is, and the block sums, with or without initial values, without continuing a sum.
+// IsSimpleStore is true if IsSimple is, and the block does not reduce.
 bool IsSimpleSum(const Program& program, Id block);
 bool IsSimpleStore(const Program& program, Id block);
 
-// Return the buffer that a simple block writes, and the index at which it does.
+// For a block with one result: ResultOf returns the buffer that it writes, ResultIndex the index at which it writes.
 Id ResultOf(const Program& program, Id block);
 Range ResultIndex(const Program& program, Id block);
 
@@ -25,7 +26,8 @@ struct MayDiffer {
   absl::FunctionRef<bool(const Expr& a, const Expr& b)> load;
   absl::FunctionRef<bool(Range marks)> guard;
 };
-// True if both expressions compute the same, apart from what may differ.
+// True if both expressions have the same operations, dtypes and constants, and `may_differ` accepts each pair of loads
+// and of guards.
 bool SameExpr(const Program& program, Id a, Id b, const MayDiffer& may_differ);
 
 }  // namespace kiln

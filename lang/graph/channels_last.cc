@@ -38,7 +38,8 @@ bool IsReduction(const Program& p, Id block, int iter) {
   return p.Iters(p.block(block).iters)[iter].kind == IterKind::kReduction;
 }
 
-// Returns the iter that walks a dimension: the only one of its index, or the only spatial one, as h in h*2 + p. Otherwise -1.
+// Returns the iter that walks a dimension: the only one of its index, or the only spatial one, as h in h*2 + p.
+// Otherwise -1.
 int IterAlong(const Program& p, Id block, Id mark) {
   const IndexSum sum = p.SumOf(mark);
   int along = -1;
@@ -52,7 +53,8 @@ int IterAlong(const Program& p, Id block, Id mark) {
 
 enum class Kind : uint8_t { kOther, kPosition, kChannel };  // sorted in this order
 
-// What the dimensions of all buffers are. Those that one iter walks are a class.
+// Finds whether each dimension of each buffer is a position, a channel or neither. Dimensions that one iter walks form
+// a class and are of one kind.
 class DimKinds {
  public:
   DimKinds(const Program& program, const ConstantBuffers& constants) : p_(program), constants_(constants) {
@@ -149,7 +151,7 @@ class DimKinds {
   std::vector<Kind> kinds_;   // by class
 };
 
-// Finds the buffers whose dimensions keep their order.
+// Finds the buffers whose dimensions must keep their order when others get channels last.
 class KeptOrders {
  public:
   KeptOrders(const Program& program, const ConstantBuffers& constants, const DimKinds& kinds,
@@ -172,7 +174,8 @@ class KeptOrders {
  private:
   using BuffersOf = std::vector<Id> (*)(const Program&, Id block);
 
-  // Keeps the order of buffers in which one iter indexes both a position and a dimension that is none.
+  // Keeps the order of a buffer's dimensions if one iter indexes both a position and another dimension of it, as k does
+  // in R[k/16, k/4%4, k%4] after an image was flattened.
   void KeepWhatIsWalkedAcross(Id block) {
     std::map<std::pair<Id, int>, std::pair<bool, bool>> walks;  // by buffer and iter: positions, others
     ForEachDim(p_, block, [&](Id buffer, int dim, Id mark) {
@@ -196,8 +199,9 @@ class KeptOrders {
     return kinds_.Has(buffer, Kind::kPosition) && channels < kLeastChannels;
   }
 
-  // Keeps results whose channels fill no vector, and operands of products with constants that have such results: lanes
-  // lie along positions there.
+  // Keeps the order of what a block writes if a result has fewer channels than the shortest vector has lanes: lanes
+  // then lie along positions. If the block reduces and reads a constant, as a product with weights, keeps the order of
+  // what it reads, too.
   void KeepFewChannels(Id block) {
     const std::vector<Id> read = ReadBuffers(p_, block), written = WrittenBuffers(p_, block);
     if (absl::c_none_of(written, [&](Id b) { return HasFewChannels(b); })) return;
@@ -208,8 +212,9 @@ class KeptOrders {
     for (const Id b : read) kept_[b] = 1;
   }
 
-  // Keeps buffers that stores which permute nothing connect with kept ones, and nothing else does. In `blocks`, those of which
-  // a buffer is in `to` come before those of which it is in `from`.
+  // Keeps the order of a buffer b if all blocks that have b in `to` are stores that permute nothing, and all buffers
+  // that these have in `from`, except constants, are kept. `from` and `to` return the buffers that a block reads and
+  // writes, or the reverse. In `blocks`, those with a buffer in `to` come before those with it in `from`.
   void Spread(const std::vector<Id>& blocks, BuffersOf from, BuffersOf to) {
     std::vector<char> connected(kept_.size()), others(kept_.size());
     const auto keeps = [&](Id b) { return kept_[b] != 0 || (connected[b] != 0 && others[b] == 0); };
@@ -263,7 +268,8 @@ class Permuting {
   }
 
  private:
-  // Returns the dimensions of a buffer by ascending key; empty if those of more than one element have this order already.
+  // Returns the dimensions of a buffer by ascending key; empty if those of more than one element have this order
+  // already.
   std::vector<int> OrderBy(Id buffer, const std::vector<int>& keys) const {
     std::vector<int> order(keys.size());
     std::iota(order.begin(), order.end(), 0);
@@ -273,7 +279,8 @@ class Permuting {
     return absl::c_is_sorted(walked) ? std::vector<int>() : order;
   }
 
-  // Orders the constants that a block reads beside temporaries that change.
+  // If a temporary that the block uses gets another order of dimensions, puts the dimensions of the constants that it
+  // reads in the matching order. Constants of the caller are copied.
   void PermuteConstants(Id block) {
     bool changes = false;
     ForEachDim(p_, block, [&](Id buffer, int, Id) {
@@ -299,8 +306,9 @@ class Permuting {
     p_.block(block).initial = initial;
   }
 
-  // Returns the order of a constant's dimensions in files with channels last: the window, the summed channels, the channels of
-  // the result. Empty if they have this order already.
+  // Returns the order of a constant's dimensions that files with channels last have: first the window, then the
+  // channels that are summed over, then the channels of the result. Returns an empty list if they have this order
+  // already.
   std::vector<int> OrderOfConstant(Id block, Id constant, Range index) const {
     std::vector<int> keys;
     for (int d = 0; d < index.count; ++d) {
@@ -312,8 +320,8 @@ class Permuting {
     return OrderBy(constant, keys);
   }
 
-  // Returns a copy of a constant of the caller, and adds the block that makes it before the node `before`. SelectDims gives the
-  // copy this order. There is one copy of each constant.
+  // Returns a copy of a constant of the caller. Adds the block that makes the copy before the node `before`, once for
+  // each constant; SelectDims then puts its dimensions in the given order.
   Id CopyOf(Id constant, const std::vector<int>& order, Id before) {
     if (const auto known = copies_.find(constant); known != copies_.end()) return known->second;
     const auto dims = p_.Dims(p_.buffers[constant].shape);

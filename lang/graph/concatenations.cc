@@ -34,7 +34,9 @@ class Separating {
     Id value = kNone;
   };
 
-  // Returns the parts by position, and sets iter_. Returns nothing if the block is no such concatenation.
+  // Returns the parts of a concatenation that the block stores as one operation (nested kWithin), by position. Sets
+  // iter_ to the iter that the parts follow each other along. Returns an empty list if the block is no such
+  // concatenation or AreApart is false.
   std::vector<Part> PartsOf(Id block) {
     const std::optional<Piece> piece = WrittenPiece(p_, block);
     if (!piece.has_value() || stores_.IsConstant(piece->buffer) || Writers(p_, piece->buffer).size() != 1)
@@ -56,7 +58,8 @@ class Separating {
     return parts.size() > 1 && AreApart(block, *piece, parts) ? parts : std::vector<Part>();
   }
 
-  // True if the parts are all that the iter walks, each in one piece of memory.
+  // True if the parts cover all values of the iter without gaps, each is consecutive in memory and begins at a multiple
+  // of the alignment, and parts that copy temporaries make up at least half of them.
   bool AreApart(Id block, const Piece& piece, const std::vector<Part>& parts) const {
     const std::vector<int64_t> extents = IterExtents(p_, block);
     const auto stride =
@@ -72,7 +75,7 @@ class Separating {
     return end == extents[iter_] && 2 * copied >= end;
   }
 
-  // True if the part is all of a temporary, which something computes from more than constants.
+  // True if the part copies a whole temporary in memory order, and the temporary is not computed from constants alone.
   bool IsCopy(const Part& part, const Piece& piece, const std::vector<int64_t>& extents,
               int64_t first) const {
     const Expr& value = p_.exprs[part.value];
@@ -92,7 +95,8 @@ class Separating {
     Id value = kNone;
   };
 
-  // Returns the store that computes the part, over an iter that walks it alone; nullopt if an index cannot be expressed.
+  // Returns a store of one part alone, with iter_ counting from the beginning of the part. Returns nullopt if an index
+  // cannot be expressed.
   std::optional<Store> StoreOf(Id block, const Part& part) {
     const BlockNode b = p_.block(block);
     Store store;
@@ -156,7 +160,7 @@ class Nesting {
   }
 
  private:
-  // Reads the longest other concatenation that this one contains.
+  // Lets the concatenation `whole` copy the longest other one whose parts it contains in a row, if CanRead allows it.
   void Nest(Id whole, const std::vector<Put>& puts) {
     Id longest = kNone;
     size_t first = 0;
@@ -173,7 +177,8 @@ class Nesting {
     if (longest != kNone) Read(whole, puts, first, longest);
   }
 
-  // True if one store can copy `other` to where puts[at] and those after it write, when all of it is there.
+  // True if one store can copy all of `other` to where puts[at] and the stores after it write its parts, and `other` is
+  // complete before the last of these.
   bool CanRead(Id whole, const std::vector<Put>& puts, size_t at, Id other) const {
     const auto of_whole = p_.Dims(p_.buffers[whole].shape), of_other = p_.Dims(p_.buffers[other].shape);
     if (of_whole.size() != of_other.size()) return false;
@@ -191,7 +196,7 @@ class Nesting {
            });
   }
 
-  // Returns the first dimension in which the shapes differ; the last one if they are equal.
+  // Returns the first dimension in which the shapes of two concatenations differ; the last dimension if they are equal.
   size_t AxisOf(Id whole, Id other) const {
     const auto of_whole = p_.Dims(p_.buffers[whole].shape), of_other = p_.Dims(p_.buffers[other].shape);
     size_t axis = 0;
@@ -199,7 +204,7 @@ class Nesting {
     return axis;
   }
 
-  // Returns the block of `count` puts from puts[at] on that comes last in the program.
+  // Returns the block that comes last in the program among `count` stores from puts[at] on.
   Id Last(const std::vector<Put>& puts, size_t at, size_t count) const {
     const auto begin = puts.begin() + static_cast<ptrdiff_t>(at);
     return std::max_element(

@@ -1,10 +1,12 @@
-// Concatenations of a model: buffers that several stores put together, each a piece that is consecutive in memory.
+// Finds and rewrites concatenations of a model: buffers that several stores put together, each writing elements that
+// are consecutive in memory.
 //
 //   Y[f, n] = A[f, n];  Y[f + 16, n] = relu(B[f, n])
 //
-// These functions bring concatenations to a form that needs few copies; views.h then replaces copies by places in memory.
+// These functions bring concatenations to a form that needs few copies. views.h then lets the parts lie in the memory
+// of the whole, which makes the copies superfluous.
 //
-// Errors: none. What has no such form stays as it is. Safe from any thread.
+// Errors: none. A concatenation without such a form stays as it is. Safe from any thread.
 #pragma once
 
 #include <optional>
@@ -15,16 +17,19 @@
 
 namespace kiln {
 
-// Consecutive elements of a temporary, each once, by the iters of a block.
+// Consecutive elements of a temporary that a block accesses, each in one instance: the instance accesses the element
+// first + flat.
 struct Piece {
   Id buffer = kNone;
   int64_t first = 0, elements = 1;
   IndexSum flat = {};  // the position from `first` on: digits, from the slowest
 };
 
-// Returns what the instances of the block access at this index; nullopt if it is no piece of a temporary.
+// Returns the consecutive elements of `buffer` that the block's instances access at this index. Returns nullopt if some
+// element is accessed twice or the elements have gaps, or if the buffer is no row-major temporary.
 std::optional<Piece> PieceOf(const Program& program, Id block, Id buffer, Range index);
-// Returns the piece that the block writes; nullopt if it is no store, or writes no piece.
+// Returns the consecutive elements of a temporary that the block writes. Returns nullopt if the block is no store with
+// one result, or its elements are not consecutive.
 std::optional<Piece> WrittenPiece(const Program& program, Id block);
 
 // A store that writes a part of a concatenation.
@@ -34,31 +39,33 @@ struct Put {
   Id part = kNone;  // the temporary that the store copies element by element; kNone if it is no such copy
 };
 
-// Returns the puts of a buffer that these blocks write, by position. Empty if it is no concatenation of two or more.
+// Returns the stores that put the buffer `whole` together, by position. `writers` are all blocks that write it. Returns
+// an empty list unless these are two or more stores of consecutive elements that make up the whole buffer.
 std::vector<Put> PutsOf(const Program& program, Id whole, const std::vector<Id>& writers);
 
 // Returns, by buffer, the blocks that write it.
 std::vector<std::vector<Id>> WritersByBuffer(const Program& program);
 
-// Makes a store for each part of a concatenation that the file writes as one operation:
+// Replaces a concatenation that the file writes as one operation by a store for each part:
 //
 //   Y[f, n] = within(f < 16) ? A[f, n] : B[f - 16, n]   ->   Y[f, n] = A[f, n];  Y[f + 16, n] = B[f, n]
 //
-// if the parts follow each other in memory at multiples of `alignment` bytes, and copies of temporaries make up half of
-// it.
+// Does so if the parts follow each other in memory at multiples of `alignment` bytes, and parts that copy temporaries
+// make up at least half of the buffer.
 void SeparateConcatenations(Program& program, int64_t alignment);
 
-// Lets concatenations read smaller ones that they begin, end or go on with:
+// Lets a concatenation copy another one that it contains, in place of that one's parts:
 //
 //   Y = [A, B];  Z = [A, B, C]   ->   Z = [Y, C]
 //
 // Then the parts of Y can lie in Z, as Y does, although A and B are parts of both.
 void NestConcatenations(Program& program);
 
-// True if SplitPut can split the store, and what it stores is not computed from constants alone.
+// True if SplitPut can let the store write a temporary of its own, and the stored values are not computed from
+// constants alone.
 bool CanSplit(const Program& program, const Put& put);
-// Gives what the store computes a temporary of its own, which another store copies to where the first one wrote. Returns
-// the temporary.
+// Lets the store write to a new temporary, and adds another store that copies the temporary to where the first one
+// wrote. Returns the temporary.
 Id SplitPut(Program& program, const Put& put);
 
 }  // namespace kiln

@@ -1,4 +1,5 @@
-// Expressions of a model that read constants alone, and blocks that compute them before the model runs.
+// Finds expressions of a model that read constants alone, and adds blocks that compute such expressions before the
+// model runs.
 #pragma once
 
 #include <string>
@@ -13,38 +14,42 @@ namespace kiln {
 // alone (PreparedBuffers). The program must outlive it.
 class ConstantBuffers {
  public:
-  // Moves the nests that read constants alone before all others.
+  // Moves the nests that read constants alone before all other nests.
   explicit ConstantBuffers(Program& program);
 
-  // True for a constant, with bytes or without, and for what is computed from constants once.
+  // True for a constant, with bytes or without, and for a buffer that is computed once from constants.
   bool IsConstant(Id buffer) const;
-  // True for a constant without bytes, which the caller passes, and for what is computed from constants once.
+  // True for a constant that the caller passes, as its bytes are not in the program, and for a buffer that the prepare
+  // phase computes from such constants.
   bool IsGiven(Id buffer) const;
 
   // True if the expression reads constants (IsConstant) alone, at sums of iters, and everything it does is arithmetic.
   bool ReadsOnlyConstants(Id expr) const;
 
-  // Adds a buffer[iters] = value and its block before a child of the root, and returns the buffer. The value must read
-  // constants alone. Its iters are positions in `iters`, which get new bindings.
+  // Adds a buffer and a block that computes buffer[iters] = value, before the child `before` of the root, and returns
+  // the buffer. The value must read constants alone. Its iters are positions in `iters`, which get new bindings.
   Id Compute(const std::string& buffer, absl::string_view block, const std::vector<Iter>& iters, Id value,
              Id before);
-  // Adds weights[d..] * scale in the same way, and returns its buffer. `dim` gives the iters of the scale in terms of the
-  // weights' dimensions.
+  // Adds a buffer with the values weights[d..] * scale and the block that computes it, before the child `before` of the
+  // root. Returns the buffer. `dim` gives the iters of the scale in terms of the weights' dimensions.
   Id Scaled(Id weights, const BodyRewriter::IterRule& dim, Id scale, Id before);
-  // Adds a temporary without a block, and returns it. If it is a constant, the caller adds blocks that write all of it from
-  // constants.
+  // Adds a temporary without a block, and returns it. If it is a constant, the caller adds blocks that write all of it
+  // from constants.
   Id Add(const std::string& buffer, DType dtype, const std::vector<Extent>& shape, bool is_constant);
-  // Adds a block dest[index] = value over these iters before a child of the root. The index is over the iters.
+  // Adds a block that stores dest[index] = value, before a child of the root. Value and index are over these iters.
   void AddStore(absl::string_view block, const std::vector<Iter>& iters, Id dest,
                 const std::vector<IndexSum>& index, Id value, Id before);
-  // Adds a block to[written] = from[read] over this shape, whose iters the indices are over.
+  // Adds a block that copies to[written] = from[read], before a child of the root. It has one iter for each dimension
+  // of `shape`, and both indices are over these iters.
   void AddCopy(absl::string_view block, const std::vector<Extent>& shape, Id from,
                const std::vector<IndexSum>& read, Id to, const std::vector<IndexSum>& written, Id before);
-  // Adds a reduction into dest[index] in the same way as AddStore. The iters keep the kinds that they are given with.
+  // Adds a block that reduces the value into dest[index] with the monoid, over these iters, before a child of the root.
+  // The iters keep their kinds.
   void AddReduction(absl::string_view block, const std::vector<Iter>& iters, Id dest,
                     const std::vector<IndexSum>& index, Id value, Id before, Id monoid);
 
-  // Returns the elements of the largest given constant that the expression reads; 0 if it reads none.
+  // Returns the number of elements of the largest given constant (IsGiven) that the expression reads; 0 if it reads
+  // none.
   int64_t LargestGiven(Id expr) const;
 
  private:

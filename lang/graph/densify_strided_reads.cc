@@ -36,7 +36,8 @@ Steps StepsOf(const Program& p, const std::vector<int64_t>& extents, Id mark, in
   return {sum.offset % step, step, (most - sum.offset % step) / step + 1};
 }
 
-// Returns a lower bound of how often the block reads each element of a load: the product of the spatial iters not in its index.
+// Returns a lower bound of how often the block reads each element of a load: the product of the extents of the spatial
+// iters that are not in the load's index.
 int64_t Reuse(const Program& p, Id block, Range index) {
   std::set<int> used;
   for (const Id mark : p.List(index)) {

@@ -43,7 +43,8 @@ class EqualBlocks {
   }
 
  private:
-  // True if the block alone writes a temporary, and whatever it reads is written before it or never.
+  // True if the block may be merged with an equal one: it is the only writer of a temporary, and whatever it reads is
+  // written before it or never.
   bool MayMerge(Id block) {
     const BlockNode& b = p_.block(block);
     if (b.dests.count != 1 || b.accumulates || p_.nodes[block].first != kNone || b.annotations.count != 0)
@@ -110,7 +111,8 @@ class EqualBlocks {
     return absl::c_equal(a.Operands(), b.Operands(), [&](Id x, Id y) { return AreEqualExprs(x, y); });
   }
 
-  // Makes the readers of the block's result read that of the other one, and removes the block.
+  // Makes the readers of the block's result read the result of the block `by`, which is equal, and removes the first
+  // block.
   void Replace(Id block, Id by) {
     const Id gone = p_.Accesses(p_.block(block).dests)[0].buffer,
              kept = p_.Accesses(p_.block(by).dests)[0].buffer;

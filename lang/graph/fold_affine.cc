@@ -18,7 +18,8 @@
 namespace kiln {
 namespace {
 
-// scale * v + shift, both expressions without v. As a scale, kNone is 1; as a shift, it is 0.
+// An affine function scale * v + shift of a value v. The two expressions do not contain v. A scale of kNone means 1, a
+// shift of kNone means 0.
 struct Affine {
   Id scale = kNone, shift = kNone;
 };
@@ -45,7 +46,8 @@ class Folder {
   }
 
  private:
-  // Sets product_, factor_ and sums_ if the block is a sum of products with constants. Otherwise returns false.
+  // Returns true if the block sums products with a constant that the caller gives, into a temporary of floats. Then
+  // product_ is the block, factor_ the load of the constant, and sums_ the temporary.
   bool Find(Id block) {
     const BlockNode& b = p_.block(block);
     if (b.monoid == kNone || p_.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
@@ -82,7 +84,7 @@ class Folder {
   Id Negated(Id a) { return a == kNone ? kNone : p_.AddExpr({Op::kNeg, p_.exprs[a].dtype, a}); }
   Id One(Id like) { return p_.AddExpr(Expr::Constant(p_.exprs[like].dtype, absl::bit_cast<int64_t>(1.0))); }
 
-  // True if the expression reads the sums.
+  // True if the expression reads the buffer of the product's sums (sums_).
   bool Holds(Id expr) const {
     const Expr& e = p_.exprs[expr];
     return (e.op == Op::kLoad && e.AsLoad().buffer == sums_) ||
@@ -117,8 +119,8 @@ class Folder {
     }
   }
 
-  // Returns the largest part of the reader's value that is affine in the sums and holds the only read of them; kNone unless
-  // there is exactly one read.
+  // Returns the largest part of the reader's value that is an affine function of the product's sums and holds the only
+  // read of them. Returns kNone unless the reader reads the sums exactly once.
   Id AffinePart(Id reader) {
     const std::vector<Id> loads = LoadsOf(p_, reader, sums_), body = BodyExprs(p_, reader);
     if (loads.size() != 1) return kNone;
@@ -133,8 +135,8 @@ class Folder {
     }
   }
 
-  // Inlines blocks that only apply affine functions to the sums into their readers. Returns the block that then reads the sums;
-  // kNone if it is not the only one.
+  // Inlines blocks that only apply affine functions to the sums into their readers. Returns the block that then reads
+  // the sums, or kNone if that is not exactly one store that reads each sum once.
   Id Reader() {
     Id reader = OnlyReader(sums_);
     while (reader != kNone && p_.block(reader).initial.count == 0) {
@@ -173,8 +175,9 @@ class Folder {
     return true;
   }
 
-  // Moves the start value of the sums to a store of its own: another reader may need the sum with it. Returns false if there is
-  // no such value, or if it cannot be moved.
+  // Adds a store that adds the start value to the finished sums, so that the reduction itself starts from 0. This
+  // serves sums that could not be folded with their reader. Returns false if there is no start value that is computed,
+  // or if it cannot be moved.
   bool AddStartLater() {
     const BlockNode b = p_.block(product_);
     if (b.initial.count == 0 || p_.exprs[p_.List(b.initial)[0]].op == Op::kConstant) return false;
@@ -217,7 +220,8 @@ class Folder {
     return p_.exprs[expr].op != Op::kLoad && p_.exprs[expr].op != Op::kConstant;
   }
 
-  // Returns the start value of the sums in terms of the reader's iters; kNone if there is none, or if it cannot be expressed.
+  // Returns the start value of the sums in terms of the reader's iters; kNone if there is none, or if it cannot be
+  // expressed.
   Id StartFor(Id reader) {
     const BlockNode& b = p_.block(product_);
     if (b.initial.count == 0) return kNone;
@@ -236,8 +240,8 @@ class Folder {
         .Expression(start);
   }
 
-  // Adds the scaled weights and makes the product read them. False if the scale depends on more than the weights'
-  // indices, or cannot be expressed in them.
+  // Multiplies the weights by the scale of the sums: adds the scaled weights and makes the product read them. Returns
+  // false if the scale depends on more than the weights' indices, or cannot be expressed in them.
   bool FoldScale(Id reader, Id scale) {
     const std::vector<int64_t> extents = IterExtents(p_, product_);
     const Range written = p_.Accesses(p_.block(product_).dests)[0].index;
@@ -276,8 +280,8 @@ class Folder {
     return true;
   }
 
-  // Returns the shift as the reader reads it: from a buffer that is computed once. Returns it unchanged if it computes nothing,
-  // or if that buffer would be larger than the constants that it reads.
+  // Returns the expression by which the reader gets the shift: a load from a buffer that is computed once. Returns the
+  // shift itself if it computes nothing, or if that buffer would be larger than the constants that it reads.
   Id Shift(Id reader, Id shift) {
     if (!IsComputed(shift)) return shift;
     const auto all = p_.Iters(p_.block(reader).iters);

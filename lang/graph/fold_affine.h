@@ -17,9 +17,9 @@
 
 namespace kiln {
 
-// Folds, in an imported model, the scales and shifts of all sums of products of which one factor is a constant that
-// the caller gives (or computed from such). The block that reads the sum may do more, as the maximum above; blocks in
-// between, each of which only applies an affine function, are inlined first. A start value of the sum that reads
+// Folds, in an imported model, the scales and shifts of all sums of products of which one factor is a constant that the
+// caller gives (or computed from such constants). The block that reads the sum may do more, such as a maximum; blocks
+// in between, each of which only applies an affine function, are inlined first. A start value of the sum that reads
 // constants alone becomes a part of the shift.
 //
 // A scale folds if the weights are indexed with all iters on which it depends. Nothing folds if the sum has another

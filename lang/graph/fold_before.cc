@@ -32,12 +32,13 @@ class Folder {
   }
 
  private:
-  // The value is rest*scale + shift. As a scale, kNone is 1; as a shift, it is 0.
+  // A value as rest * scale + shift, where scale and shift read constants alone. A scale of kNone means 1, a shift of
+  // kNone means 0.
   struct Affine {
     Id rest, scale = kNone, shift = kNone;
   };
-  // A product that reads the store. `dims`: by iter of the store on which scale or shift depends, the iter of the product
-  // and the dimension of the weights.
+  // A product that reads the result of a store, and whose weights are a given constant. For each iter of the store on
+  // which scale or shift depends, `iters` has the iter of the product, and `dims` the dimension of the weights.
   struct Product {
     Id block, weights;  // the weights: a load
     std::map<int, int> iters, dims;
@@ -65,7 +66,8 @@ class Folder {
     return b.domain.count == 0 && b.dests.count == 1 && b.values.count == 1 && p_.nodes[block].first == kNone;
   }
 
-  // Sets products_ and the parts of the value if the store can be folded. Otherwise returns false.
+  // Returns true if the block is a store of rest * scale + shift that only products with given constants read. Then
+  // sets products_, rest_, scale_ and shift_.
   bool Find(Id block) {
     const BlockNode b = p_.block(block);
     if (b.monoid != kNone || !IsSingle(b, block)) return false;
@@ -107,7 +109,8 @@ class Folder {
     return std::nullopt;
   }
 
-  // Returns, by iter, the dimension of an access that it walks from end to end, alone. Other iters have no entry.
+  // Returns, for each iter that alone indexes all of a dimension of the access, that dimension. Other iters have no
+  // entry.
   std::map<int, int> Walked(Id block, Id buffer, Range index) const {
     std::map<int, int> dims;
     const std::vector<int64_t> extents = IterExtents(p_, block);
@@ -155,7 +158,8 @@ class Folder {
     p_.block(product.block).values = values;
   }
 
-  // Adds the sum of shift*weights, and starts the product from it.
+  // Adds a block that sums shift * weights when constants are prepared, and lets the product start from this sum, plus
+  // its own start value if it has one.
   void AddStart(const Product& product, Id nest) {
     const BlockNode b = p_.block(product.block);
     std::vector<Iter> iters;

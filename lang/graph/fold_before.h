@@ -16,10 +16,11 @@
 
 namespace kiln {
 
-// Folds, in an imported model, the scales and shifts of stores that only products with given constants read, all of them
-// without padding. A scale or shift folds if the weights are indexed with all iters on which it depends. A shift alone
-// does not fold: nothing would be saved. Call FoldAffine afterwards, which moves the new start values to stores. Returns
-// the number of products that changed. Safe from any thread.
+// Folds, in an imported model, the scales and shifts of stores into the constants of the products that read them. Only
+// products with given constants may read such a store, all of them without padding. A scale or shift folds if the
+// weights are indexed with all iters on which it depends. A shift alone does not fold: nothing would be saved. Call
+// FoldAffine afterwards, which moves the new start values to stores. Returns the number of products that changed. Safe
+// from any thread.
 int FoldBefore(Program& program);
 
 }  // namespace kiln

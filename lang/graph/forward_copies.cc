@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Returns the temporary that the block copies element by element in memory order, if the block is its only reader; else kNone.
+// Returns the temporary that the block copies element by element in memory order, if the block is its only reader; else
+// kNone.
 Id CopiedAsItIs(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid != kNone || b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1) return kNone;
@@ -30,8 +31,8 @@ Id CopiedAsItIs(const Program& p, Id block) {
   return in_order ? source : kNone;
 }
 
-// Translates `index`, which a writer uses for the temporary, to the index of the same element of the copy's result. Returns
-// nullopt if the algebra cannot express it.
+// Translates `index`, which a writer uses for the temporary, to the index of the same element of the copy's result.
+// Returns nullopt if the algebra cannot express it.
 std::optional<Range> Through(Program& p, Id copy, Id temporary, const Access& copied, Range index,
                              const std::vector<int64_t>& extents) {
   const auto by_element = ItersByElement(p, copy, temporary);

@@ -17,14 +17,15 @@
 namespace kiln {
 namespace {
 
-// How far apart two sums, which are equal otherwise, read a dimension of an operand.
+// The only difference of two sums: the second one reads the dimension `dim` of the operand `distance` elements further.
 struct Shift {
   Id operand = kNone;
   int dim = -1;
   int64_t distance = 0;
 };
 
-// Sums by the distance at which they read a dimension of an operand. The distances count from the first sum in the program.
+// Sums by the distance at which they read a dimension of an operand. The distances count from the first sum in the
+// program.
 struct Rows {
   Id operand = kNone;
   int dim = -1;
@@ -70,7 +71,7 @@ class RowJoiner {
     return AtEvenDistances(rows);
   }
 
-  // Returns the rows at even distances, from the lowest on. The first two give the distance.
+  // Keeps the sums at even distances, from the lowest distance on. The first two give the step.
   static Rows AtEvenDistances(Rows rows) {
     if (rows.sums.size() < 2) return rows;
     const int64_t lowest = rows.sums.begin()->first, step = std::next(rows.sums.begin())->first - lowest;
@@ -83,7 +84,8 @@ class RowJoiner {
     return rows;
   }
 
-  // Returns how `b` differs from `a`; nullopt if it does not, or in another way.
+  // Returns in which dimension of an operand, and how far apart, the sums `a` and `b` read. Returns nullopt if they
+  // read the same elements, or differ in anything else.
   std::optional<Shift> ShiftOf(Id a, Id b) const {
     const BlockNode &x = p_.block(a), &y = p_.block(b);
     const Id to_a = ResultOf(p_, a), to_b = ResultOf(p_, b);
@@ -107,7 +109,8 @@ class RowJoiner {
     return absl::c_equal(p_.Dims(p_.buffers[a].shape), p_.Dims(p_.buffers[b].shape));
   }
 
-  // True if both loads are of the same element, or the second is `shift` away. The first such load sets the shift.
+  // True if a load of one sum and the matching load of another read the same element, or elements that `shift` tells
+  // apart. The first pair of loads that differ sets the shift.
   bool IsShifted(const Expr& u, const Expr& v, Shift& shift) const {
     const auto [a, index_a] = u.AsLoad();
     const auto [b, index_b] = v.AsLoad();
@@ -170,7 +173,7 @@ class RowJoiner {
     for (size_t r = 0; r < results.size(); ++r) CopyRow(results[r], joined, static_cast<int64_t>(r), before);
   }
 
-  // Returns the first block with one more iter, the row, before its own.
+  // Returns the joined block: the first sum with one more iter, the row, before its own iters.
   BlockNode JoinedBlock(const Rows& rows, Id first, Id joined, int64_t lowest, int64_t step) {
     const BlockNode old = p_.block(first);
     std::vector<int64_t> extents = IterExtents(p_, first);
@@ -216,7 +219,7 @@ class RowJoiner {
     return p_.AddList(marks);
   }
 
-  // Adds result[d...] = joined[row, d...].
+  // Adds a block that copies one row of the joined sums: result[d...] = joined[row, d...].
   void CopyRow(Id result, Id joined, int64_t row, Id before) {
     const auto dims = p_.Dims(p_.buffers[result].shape);
     const std::vector<Extent> shape(dims.begin(), dims.end());

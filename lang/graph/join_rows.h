@@ -14,9 +14,10 @@
 
 namespace kiln {
 
-// Joins sums of an imported model that differ only in where they read one operand, at even distances. The operand must be
-// complete before the first of them. Results of the model are no rows, so they are not joined. Joins only where an estimate
-// says that it gains (JoinEstimate). Returns the number of sums that were joined into others. Safe from any thread.
+// Joins sums of an imported model that differ only in where they read one operand, at even distances. The operand must
+// be complete before the first of them. Results of the model are no rows, so they are not joined. Joins only where an
+// estimate says that it gains (JoinEstimate). Returns the number of sums that were joined into others. Safe from any
+// thread.
 int JoinRows(Program& program);
 
 }  // namespace kiln

@@ -18,7 +18,8 @@
 namespace kiln {
 namespace {
 
-// Blocks that differ in constants alone, which their iter number `iter` walks.
+// Blocks that can be joined to one: they differ only in constants that the iter number `iter` of each walks, and in the
+// extent of this iter.
 struct Stage {
   std::vector<Id> blocks = {};
   int iter = -1;
@@ -67,8 +68,8 @@ class Joiner {
     return stage;
   }
 
-  // Returns the dimension that the iter walks alone, from its first to its last element; -1 if no dimension depends on the
-  // iter; nullopt if it is used in another way.
+  // Returns the dimension of an access that the iter indexes alone, from its first to its last element. Returns -1 if
+  // no dimension depends on the iter, and nullopt if it is used in another way.
   std::optional<int> DimOf(Id buffer, Range index, int iter, int64_t extent) const {
     int found = -1;
     for (int d = 0; d < index.count; ++d) {
@@ -83,8 +84,9 @@ class Joiner {
     return found;
   }
 
-  // True if the last block of the stage differs from the first only as Stage says. Then the fields of the stage include that
-  // block. `inputs`: the results of the stage before, by block.
+  // True if the last block of the stage differs from the first only in the constants that the stage's iter walks, and
+  // in the extent of that iter. Then adds the block's extent and constants to the stage. `inputs` are the results of
+  // the stage before, by block: each block may read its own.
   bool Matches(Stage& stage, const std::vector<Id>& inputs) const {
     const Id a = stage.blocks.front(), b = stage.blocks.back();
     const BlockNode &x = p_.block(a), &y = p_.block(b);
@@ -153,8 +155,9 @@ class Joiner {
     return list.size() == stage.blocks.size() && list.back() == b;
   }
 
-  // Returns the stage of the stores that read the results of a stage, each the only reader of one. Returns an empty stage if no
-  // reader is such a store, or the first one reshapes; nullopt if the stores differ in other ways.
+  // Returns the stage of the stores that read the results of a stage, if each result has one such reader. Returns an
+  // empty stage if no result has, or if the first store reshapes. Returns nullopt if only some results have, if the
+  // stores differ in more than constants, or if a reader gathers.
   std::optional<Stage> NextStage(const Stage& stage) const {
     Stage next;
     std::vector<Id> inputs;
@@ -220,7 +223,8 @@ class Joiner {
     return true;
   }
 
-  // Makes one block of those of a stage. The first of them read `from`, now they read `to`. Returns the result.
+  // Replaces the blocks of a stage by one block, which reads the joined constants, and the buffer `to` where the first
+  // block read `from`. Returns the buffer that it writes.
   Id Apply(const Stage& stage, Id from, Id to) {
     const Id block = stage.blocks.front(), place = p_.AddLoop("place", Extent(1));
     std::map<Id, Id> now = {{from, to}};  // by buffer of the first block
@@ -336,7 +340,8 @@ class Joiner {
     return joined_constants_[{parts, dim}] = joined;
   }
 
-  // Returns the first nest that reads one of the constants and does not compute constants itself; kNone if there is none.
+  // Returns the first nest that reads one of the constants `parts` and does not itself compute constants; kNone if
+  // there is none.
   Id FirstUser(const std::vector<Id>& parts) const {
     for (Id nest = p_.nodes[kRoot].first; nest != kNone; nest = p_.nodes[nest].next) {
       for (const Id block : BlocksOf(p_, nest)) {

@@ -113,8 +113,8 @@ class Finder {
     return marks;
   }
 
-  // Returns the dimension d if `first` indexes d and `second` indexes d + 1 of the access; -1 if neither is used; nullopt if
-  // the two are used in any other way.
+  // Returns the dimension d if `first` indexes d and `second` indexes d + 1 of the access; -1 if neither is used;
+  // nullopt if the two are used in any other way.
   std::optional<int> Together(Id block, const Access& access, int first, int second) const {
     const auto own = p_.Iters(p_.block(block).iters);
     const auto index = p_.List(access.index);
@@ -162,8 +162,8 @@ class Finder {
     }
   }
 
-  // True if every access, except the results of copies, indexes the two dimensions by two iters, in this order, that can merge.
-  // False if there is no such access.
+  // True if every access, except the results of copies, indexes the two dimensions by two iters, in this order, that
+  // can merge. False if there is no such access.
   bool Walked(const Pair& pair) const {
     bool any = false;
     for (const Id block : blocks_) {
@@ -305,8 +305,8 @@ class Rewriter {
     return to_.AddList(copies);
   }
 
-  // Returns the index of an access after merging. A merged dimension is indexed by its merged iter. A copy that keeps separate
-  // iters indexes it by the element's linear index.
+  // Returns the index of an access after merging. A merged dimension is indexed by its merged iter. A copy that keeps
+  // separate iters indexes it by the element's linear index.
   Range Index(const Access& access) {
     std::vector<int32_t> marks;
     for (int d = 0; d < access.index.count; ++d) {

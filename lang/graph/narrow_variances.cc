@@ -21,7 +21,8 @@ constexpr DType kF32 = DType::kF32, kF64 = DType::kF64;
 
 // Maps each dimension of a buffer that has more than one element to the iter of the block that indexes it.
 using Walk = std::map<int, int>;
-// Maps each dimension of a buffer that has more than one element to the dimension of another buffer with the same index.
+// Maps each dimension of a buffer that has more than one element to the dimension of another buffer with the same
+// index.
 using DimMap = std::map<int, int>;
 
 class Narrower {
@@ -40,7 +41,7 @@ class Narrower {
   }
 
  private:
-  // The blocks of a variance. `scale` is kNone if the sum itself is rounded.
+  // The blocks that compute a variance. `scale` is kNone if the sum of squares is rounded to f32 without a division.
   struct Variance {
     Id cast, sum, mean, deviation, square, squares, scale, result;
     std::vector<Id> wide() const {
@@ -95,8 +96,8 @@ class Narrower {
            p_.monoids[p_.block(block).monoid].kind == Monoid::Kind::kSum;
   }
 
-  // Returns the only block that writes what the expression loads; kNone unless the expression loads a temporary of f64 and
-  // there is one such block.
+  // Returns the only block that writes what the expression loads; kNone unless the expression loads a temporary of f64
+  // and there is one such block.
   Id WriterOf(Id expr) const {
     const Expr& e = p_.exprs[expr];
     if (e.op != Op::kLoad || e.dtype != kF64 || p_.buffers[e.AsLoad().buffer].role != Role::kTemporary)
@@ -131,7 +132,7 @@ class Narrower {
     return a == b && absl::c_equal(p_.List(index_a), p_.List(index_b), equal) ? e.operand(0) : kNone;
   }
 
-  // True if the mean is the sum over the number of its terms.
+  // True if the mean is the sum divided by the number of its terms (or times the inverse of that number).
   bool IsMean() const {
     const Expr& e = p_.exprs[ValueOf(found_.mean)];
     double terms = 1;
@@ -161,8 +162,9 @@ class Narrower {
   std::optional<Walk> Written(Id block) const {
     return WalkOf(block, ResultOf(block), p_.Accesses(p_.block(block).dests)[0].index);
   }
-  // Returns how `block` reads the result of `from`; nullopt if WalkOf does. Several loads of one block are equal here
-  // (SquareOf), so it takes the first.
+  // Returns, for each dimension of the result of `from`, the iter of `block` that indexes it where `block` reads the
+  // result. Returns nullopt if an index is not one iter alone. Several loads of one block are equal here (SquareOf), so
+  // it takes the first.
   std::optional<Walk> Read(Id block, Id from) const {
     const std::vector<Id> loads = LoadsOf(p_, block, ResultOf(from));
     return WalkOf(block, ResultOf(from), p_.exprs[loads[0]].AsLoad().index);
@@ -189,7 +191,8 @@ class Narrower {
     return map;
   }
 
-  // True if an element is compared with the mean of the row in whose sum of squares it is.
+  // True if the mean that is subtracted from an element is the mean of the same row in which the element's squared
+  // deviation is summed.
   bool HaveSameRows() const {
     const Variance& v = found_;
     const auto mean_by_value = Match(Read(v.deviation, v.mean), Read(v.deviation, v.cast));

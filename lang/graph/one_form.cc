@@ -32,7 +32,8 @@ int64_t Instances(const Program& p, Id block) {
   return instances;
 }
 
-// True if nothing else writes the result of the store. A part of a concatenation has other writers beside it.
+// True if no other block writes the result of the store. False for a part of a concatenation, beside which other stores
+// write.
 bool IsOnlyWriter(const Program& p, Id store) {
   return Writers(p, p.Accesses(p.block(store).dests)[0].buffer).size() == 1;
 }
@@ -41,7 +42,9 @@ bool IsCopy(const Program& p, Id block) {
   return IsStore(p, block) && p.exprs[p.List(p.block(block).values)[0]].op == Op::kLoad;
 }
 
-// True if inlining the store repeats no work.
+// True if the store may be inlined: its result is a temporary and not prepared, and no work is repeated. That holds for
+// a copy that permutes nothing, for a copy that all readers permute again, and for a store whose only reader is a store
+// that reads each element once, in order.
 bool MayInline(const Program& p, Id block, const std::vector<char>& prepared) {
   const Id result = p.Accesses(p.block(block).dests)[0].buffer;
   if (p.buffers[result].role != Role::kTemporary || prepared[result] != 0) return false;
@@ -55,7 +58,8 @@ bool MayInline(const Program& p, Id block, const std::vector<char>& prepared) {
          ItersByElement(p, readers[0], result).has_value();
 }
 
-// Puts operands that may be exchanged in one order.
+// Puts operands of float additions, products, maxima and minima in one order: what the model computes later comes
+// first.
 class OperandOrder {
  public:
   explicit OperandOrder(Program& program)
@@ -84,8 +88,8 @@ class OperandOrder {
     return done_[expr] = p_.AddExpr(e);
   }
 
-  // Returns when the model has the last of what the expression reads: 1 and more by program order, 0 for constants, -1 for
-  // numbers.
+  // Ranks an expression by when the last buffer that it reads is complete: -1 if it reads none, 0 for constants, 1 for
+  // inputs, and from 2 on by the position of the last block that writes the buffer.
   int Rank(Id expr) const {
     if (const auto known = ranks_.find(expr); known != ranks_.end()) return known->second;
     const Expr& e = p_.exprs[expr];
@@ -103,7 +107,8 @@ class OperandOrder {
   mutable absl::flat_hash_map<Id, int> ranks_;
 };
 
-// Puts iters in one order, and leaves out those with one value, but for the last reduction iter of a reduction.
+// Rewrites each block so that its iters have one order. Leaves out iters with one value, except the last reduction iter
+// of a reduction.
 class Iteration {
  public:
   explicit Iteration(Program& program) : p_(program) {}
@@ -209,8 +214,8 @@ bool IsOfIters(const Program& p, Id expr) {
          absl::c_all_of(e.Operands(), [&](Id operand) { return IsOfIters(p, operand); });
 }
 
-// True if the block stores a number, integers that follow from its iters, or elements of a constant without permuting them, as
-// a reshape or a broadcast does.
+// True if the block stores a number, integers that follow from its iters, or elements of a constant without permuting
+// them, as a reshape or a broadcast does.
 bool RepeatsAConstant(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid != kNone || b.values.count != 1) return false;

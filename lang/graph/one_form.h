@@ -11,17 +11,18 @@
 
 namespace kiln {
 
-// Writes the expressions of an imported model in one way (lang/graph/plain_expressions.h). Inlines its blocks that store a
-// number, integers that follow from their iters, or elements of a constant without permuting them. No bit changes.
+// Writes the expressions of an imported model in one way (lang/graph/plain_expressions.h). Inlines its blocks that
+// store a number, integers that follow from their iters, or elements of a constant without permuting them. No bit
+// changes.
 void InlineRepeatedConstants(Program& program);
 
 // Brings an imported model to one form:
 // - expressions are written in one way (lang/graph/plain_expressions.h)
 // - blocks that compute the same become one block (lang/graph/equal_blocks.h)
-// - a store whose only reader is a store with as many instances, which reads each element once, is inlined, if that permutes
-//   nothing and the reader does not write a part of a concatenation
-// - a store that only reshapes or repeats a temporary, without permuting it, is inlined everywhere, and one that permutes a
-//   temporary into others that permute it again
+// - a store whose only reader is a store with as many instances, which reads each element once, is inlined, if that
+//   permutes nothing and the reader does not write a part of a concatenation
+// - a store that only reshapes or repeats a temporary, without permuting it, is inlined everywhere, and one that
+//   permutes a temporary into others that permute it again
 // - of operands that may be exchanged, those that the model computes later come first, then constants, then numbers
 // - blocks whose results nothing reads are left out
 // - iters with one value, and dimensions of temporaries with one element, are left out

@@ -48,7 +48,7 @@ class Copier {
     to_.buffers[copy].layout = layout;
   }
 
-  // Gives the copy its constants' bytes. Call it after all buffers were added.
+  // Stores the bytes of the copied constants in the new program. Call it after all buffers were added.
   void SetConstants() {
     if (!constants_.empty())
       to_.constants = std::make_shared<const std::vector<std::string>>(std::move(constants_));

@@ -256,7 +256,8 @@ std::string NameOf(const Program& p, const std::vector<Id>& blocks) {
   return name;
 }
 
-// The groups of a program: those that a search is for, and the others.
+// The groups of blocks of a program. `tasks` are searched. `others` need no search: they compute prepared buffers, or
+// only serve the status.
 struct Groups {
   std::vector<std::vector<Id>> tasks, others;
   std::vector<char> prepared;  // PreparedBuffers

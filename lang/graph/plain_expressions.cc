@@ -17,15 +17,15 @@ double Number(const Program& p, Id expr) {
 
 bool IsZero(double value, bool negative) { return value == 0 && std::signbit(value) == negative; }
 
-// A comparison that selects the greater or the lesser of its operands.
+// A select by a comparison of its operands, such as select(a > b, a, b), that is a maximum or a minimum.
 struct Clip {
   Op op;       // kMax or kMin
   bool exact;  // it is that for NaN and zeros too
 };
 
-// True if a selection by a comparison of `a` and `b` is kMax or kMin bit for bit. An operand that is a literal has its value,
-// the other one is NaN. `result_of_nan`: the operand (0 or 1) that is selected if one is NaN; `result_of_equal`: if they are
-// equal.
+// True if a select by a comparison of `a` and `b` is kMax or kMin bit for bit. `a` and `b` are the values of literals;
+// NaN stands for any other operand. `result_of_nan` is the operand (0 or 1) that is selected if one is NaN,
+// `result_of_equal` the one that is selected if they are equal.
 bool IsExact(Op op, double a, double b, int result_of_nan, int result_of_equal) {
   const bool literal[] = {!std::isnan(a), !std::isnan(b)};
   if (literal[0] == literal[1] || literal[result_of_nan]) return false;  // NaN gives NaN
@@ -98,7 +98,8 @@ Id PlainExpressions::Literal(DType dtype, double value) {
   return p_.AddExpr(Expr::Constant(dtype, absl::bit_cast<int64_t>(value)));
 }
 
-// Returns the values that an expression may have: a range for integers that follow from the iters, otherwise all of the type.
+// Returns the values that an expression may have: a range for integers that follow from the iters, otherwise all of the
+// type.
 ValueRange PlainExpressions::RangeOf(Id expr) {
   if (const auto known = ranges_.find(expr); known != ranges_.end()) return known->second;
   return ranges_[expr] = RangeOf(p_.exprs[expr]);
@@ -151,8 +152,8 @@ Id PlainExpressions::Plain(const Expr& e) {
   }
 }
 
-// Leaves out a zero: x + -0 and x - 0 are x. With assume_, x + 0 and x - -0 are x too; assumed_ counts these, since the sign of
-// a zero may change. Returns other expressions as they are.
+// Leaves out a zero: x + -0 and x - 0 are x. With assume_, x + 0 and x - -0 are x too; assumed_ counts these, since the
+// sign of a zero may change. Returns other expressions as they are.
 Id PlainExpressions::WithoutZero(const Expr& e) {
   for (const int i : {1, 0}) {
     const double value = Number(p_, e.operand(i));

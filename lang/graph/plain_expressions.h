@@ -1,4 +1,4 @@
-// Writes expressions that compute the same in one way.
+// Rewrites expressions that compute the same to one form.
 //
 //   x/4 -> x*0.25      x + -0.0, x*1 -> x      select(x >u 0, x, 0) -> max(x, 0)      select(i >= 0, a, b) -> a
 //
@@ -19,12 +19,13 @@ namespace kiln {
 
 class PlainExpressions {
  public:
-  // With `assume_numbers`, no operand of a clip is NaN, and signs of zeros do not matter. The program must outlive it.
+  // With `assume_numbers`, treats operands of a maximum or minimum that a select writes as never NaN, and the sign of a
+  // zero as irrelevant. The program must outlive this object.
   PlainExpressions(Program& program, bool assume_numbers) : p_(program), assume_(assume_numbers) {}
 
-  // Rewrites what the block computes.
+  // Rewrites the values and initial values of a block to their plain form.
   void Rewrite(Id block);
-  // Returns how many expressions became others that are equal only for numbers.
+  // Returns how many expressions were rewritten to others that may differ for NaN or in the sign of a zero.
   int assumed() const { return assumed_; }
 
  private:

@@ -4,18 +4,22 @@
 //   const ModelSimplifications done = SimplifyModel(model->program, policies);
 //   auto tasks = ExtractTasks(model->program, policies);
 //
-// It brings layers to one form (lang/graph/one_form.h; with the policy "assume-numbers" for all numbers, without it for
-// NaN and signs of zeros too). It takes variances in f32 (lang/graph/narrow_variances.h, policy "narrow-variances"). With
-// the policy "channels-last", channels become the last dimension of temporaries (lang/graph/channels_last.h). And it
-// moves work on constants to where it runs once, when the constants are prepared:
-// - blocks that only reshape or repeat a constant, as a broadcast does, are inlined where they are read
-// - scales and shifts are folded into weights (lang/graph/fold_affine.h, lang/graph/fold_before.h), with the policy
-//   "fold-affine"
-// - products of one operand become one where that gains (lang/graph/join_siblings.h), and so do products of rows of an
-//   operand with the same constants (lang/graph/join_rows.h)
-// - what a concatenation puts together is written in its place (lang/graph/views.h)
+// It writes equal computations in one form (lang/graph/one_form.h). This changes no bit, except with the policy
+// "assume-numbers": then NaN may be treated in another way, and zeros may have another sign. Three policies change
+// more:
+// - "narrow-variances": variances of f32 values that the file computes in f64 are computed in f32
+//   (lang/graph/narrow_variances.h)
+// - "channels-last": channels become the last dimension of temporaries (lang/graph/channels_last.h)
+// - "fold-affine": scales and shifts are folded into weights (lang/graph/fold_affine.h, lang/graph/fold_before.h)
+// And always:
+// - blocks that only reshape or repeat a constant, as a broadcast does, are inlined into their readers
+// - products of one operand with several constants are joined where an estimate says that it pays
+//   (lang/graph/join_siblings.h), and so are products of several rows of an operand with the same constants
+//   (lang/graph/join_rows.h)
+// - the parts of a concatenation are written in its place (lang/graph/views.h)
+// New constants, such as folded or joined weights, are computed once, when constants are prepared.
 //
-// Parameters stay as they are. A model without constants that the caller gives is left alone, so that its tasks are
+// Parameters stay as they are. If the caller passes no constants to the model, it is left alone, and its tasks are
 // those of the file.
 #pragma once
 

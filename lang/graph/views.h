@@ -1,10 +1,11 @@
-// Parts of a concatenation that their producers write in place, and slices that are read in place.
+// Finds copies that become superfluous in the memory of a model: parts of a concatenation that their producers can
+// write in place, and slices that can be read in place.
 //
 //   for n, f: Y[f, n] = A[f, n];  for n, f: Y[f + 16, n] = B[f, n]        A and B are temporaries
 //   for n: S[n] = Y[3, n]                                                 S is a slice
 //
-// In the memory of a model (lang/model/plan_calls.h), A can be the first bytes of Y, B the rest, and S some of them. Then
-// nothing is left to copy. MarkViews marks the copies; ExtractTasks makes no tasks of them.
+// In the memory of a model (lang/model/plan_calls.h), A can be the first bytes of Y, B the rest, and S some of them.
+// Then nothing is left to copy. MarkViews marks the copies; ExtractTasks makes no tasks of them.
 #pragma once
 
 #include <optional>
@@ -32,10 +33,10 @@ bool IsView(const Program& program, Id block);
 // - a concatenation that the file writes as one operation becomes a store for each part
 // - a concatenation that contains all parts of another one, in order, reads the other one
 // - three kinds of parts are copied to a temporary of their own: parameters, parts of two concatenations that do not
-//   contain each other, and what a block computes in the concatenation itself. They are copied only if the other
-//   parts make up half of the buffer.
-// Also marks slices of buffers that are no parts, if the slices begin at such multiples and do not overlap. Returns the number
-// of marked blocks. Safe from any thread.
+//   contain each other, and what a block computes in the concatenation itself. They are copied only if the other parts
+//   make up half of the buffer.
+// Also marks slices of buffers that are no parts, if the slices begin at such multiples and do not overlap. Returns the
+// number of marked blocks. Safe from any thread.
 int MarkViews(Program& program, int64_t alignment);
 
 }  // namespace kiln

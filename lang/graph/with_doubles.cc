@@ -29,7 +29,7 @@ absl::StatusOr<Program> WithDoubles(const Program& program) {
       return absl::UnimplementedError("the program reads the bits of a float as those of another type");
     if (!IsFloat(e.dtype)) continue;
     e.dtype = DType::kF64;
-    // The greater of the value and itself is the value.
+    // Replaces a cast from float to float by max(value, value), which is the value itself.
     if (e.op == Op::kCast && from_float) e = Expr(Op::kMax, DType::kF64, e.operand(0), e.operand(0));
   }
   p.expr_index.Rebuild(p.exprs);

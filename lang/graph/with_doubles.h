@@ -1,4 +1,5 @@
-// The program with f64 in place of all other floats: what an accuracy is compared with.
+// Rewrites a program to compute in f64 instead of all other float types. Its results serve to judge the accuracy of the
+// program.
 //
 // Constants keep their values, and integers their types. A cast from float to float becomes the value itself. Pure.
 #pragma once
@@ -8,7 +9,8 @@
 
 namespace kiln {
 
-// Returns that program. kUnimplemented if the bits of a float are read as those of another type.
+// Returns the program with f64 in place of every other float type. Returns kUnimplemented if the bits of a float are
+// read as those of another type.
 absl::StatusOr<Program> WithDoubles(const Program& program);
 
 }  // namespace kiln

@@ -35,7 +35,7 @@ void SortSplits(Splits& splits) {
   }
 }
 
-// Returns how many values the remainder takes if the source has this extent.
+// Returns how many values (source / lower) % extent of a split takes if the source runs from 0 to `extent` - 1.
 int64_t RangeWithin(const IndexSplit& split, int64_t extent) {
   const int64_t quotients = split.lower == 1 ? extent : (extent + split.lower - 1) / split.lower;
   return split.extent == 0 ? quotients : std::min(quotients, split.extent);
@@ -59,7 +59,8 @@ void Add(int64_t lower, int64_t factor, Quotients& quotients) {
   }
 }
 
-// Appends the quotients as digits that do not overlap. Requires that each lower divides the next.
+// Appends the sum of the quotients as splits whose digits do not overlap: s/1 + s/4 becomes (s/4)*5 + s%4. Requires
+// that each `lower` divides the next.
 void AppendDigits(const Quotients& quotients, Source source, Splits& out) {
   int64_t scale = 0;
   for (size_t i = 0; i < quotients.size(); ++i) {
@@ -71,8 +72,9 @@ void AppendDigits(const Quotients& quotients, Source source, Splits& out) {
   }
 }
 
-// Appends the quotients with a remainder wherever two factors cancel. It works in units of the factors'
-// greatest common divisor, so that a multiple of a sum has the same remainders.
+// Appends the sum of the quotients as splits, with a remainder wherever two factors of opposite sign cancel: s -
+// 4*(s/4) becomes s%4. Counts in multiples of the factors' greatest common divisor, so that a multiple of a sum gets
+// the same remainders.
 void AppendRemainders(Quotients quotients, Source source, Splits& out) {
   int64_t unit = 0;
   for (const Quotient& quotient : quotients) unit = std::gcd(unit, quotient.factor);
@@ -119,9 +121,9 @@ Splits JoinRepeatedSources(const Splits& splits) {
   return out;
 }
 
-// Returns the largest Σ sign * scale * digit for a source from 0 to `last` whose digits do not overlap
-// (ascending lower). At each digit it either stays below the digit of `last` and chooses the lower digits
-// freely, or follows `last`.
+// Returns the largest value of Σ sign * scale * digit over all values 0 .. `last` of a source. The digits, each (source
+// / lower) % extent, do not overlap and are ordered by `lower`. From the highest digit down, the best value either
+// follows the digits of `last` or goes below one and is free in all lower digits.
 int64_t LargestOfDigits(const Splits& digits, int64_t last, int sign) {
   int64_t best = 0, free = 0;
   for (size_t i = 0; i < digits.size(); ++i) {

@@ -55,7 +55,8 @@ struct IndexSum {
   }
 };
 
-// Returns the extent of a source: its values are 0 .. extent - 1. A reference to a callable: do not keep it.
+// A function that returns the extent of a source: its values are 0 .. extent - 1. It is a reference to a callable,
+// valid only during the call that gets it.
 using ExtentOf = absl::FunctionRef<int64_t(Source)>;
 
 struct Interval {
@@ -70,10 +71,10 @@ IndexSum operator*(IndexSum a, int64_t factor);
 int64_t SplitRange(const IndexSplit& split, ExtentOf extent_of);
 Interval Bounds(const IndexSum& sum, ExtentOf extent_of);
 
-// Returns the canonical form. It has no zero and no constant splits and no redundant remainders. Digits of
-// one source are joined where adjacent (x/4*4 + x%4 = x) and separated where they overlap (x + x/4 = x/4*5 +
-// x%4). Splits are ordered by descending |scale|, then source, then lower. Two sums are equal at every point
-// if and only if their canonical forms are equal. `bounds` receives the Bounds of the sum.
+// Returns the canonical form of a sum. It has no zero and no constant splits and no redundant remainders. Digits of one
+// source are joined where adjacent (x/4*4 + x%4 = x) and separated where they overlap (x + x/4 = x/4*5 + x%4). Splits
+// are ordered by descending |scale|, then source, then lower. Two sums are equal at every point if and only if their
+// canonical forms are equal. `bounds` receives the Bounds of the sum.
 IndexSum Simplify(const IndexSum& sum, ExtentOf extent_of, Interval* bounds = nullptr);
 
 // Returns (sum / lower) % extent in canonical form, without the remainder if extent is 0. Returns nullopt if
@@ -96,13 +97,14 @@ int64_t Evaluate(const IndexSum& sum, absl::FunctionRef<int64_t(Source)> value_o
 // negative: `7 - x/4`.
 std::string ToString(const IndexSum& sum, absl::FunctionRef<std::string(Source)> name_of);
 
-// A map from a box of iters (Source::Iter(0) ...) to results.
+// A map from a box of iters (Source::Iter(0) ...) to results, each an IndexSum over the iters.
 struct IndexMap {
   std::vector<int64_t> domain;  // extents of the iters
   std::vector<IndexSum> results;
 
   static IndexMap Identity(const std::vector<int64_t>& domain);
-  // Returns an ExtentOf of the iters. It refers to `domain`, so keep the map while it is used.
+  // Returns a function that gives the extent of each iter. It refers to `domain`, so keep the map while the function is
+  // used.
   auto extents() const {
     return [this](Source source) { return domain[source.id]; };
   }
@@ -114,19 +116,20 @@ struct IndexMap {
 std::vector<int64_t> Evaluate(const IndexMap& map, const std::vector<int64_t>& point);
 std::string ToString(const IndexMap& map);  // (i0 < 24) -> (i0/4, i0%4)
 
-// Returns outer after inner: the iters of outer are the results of inner, which must lie in outer's domain. Returns nullopt if
-// the form cannot express it.
+// Returns the composition of two maps, outer after inner: the results of `inner` are the iters of `outer`, and must lie
+// in its domain. Returns nullopt if an index sum cannot express a result.
 std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner);
 
-// Returns for each result a box [min, max] that holds it. It is the smallest one where Bounds is exact.
+// Returns for each result of the map an interval [min, max] that holds all its values. It is the smallest one where
+// Bounds is exact.
 std::vector<Interval> Image(const IndexMap& map);
 
 // Returns true if the map is proven to be a bijection onto the box [0, max] of its results; false means "not
 // proven". Every map that Compose makes of perfect splits, fuses, permutations and reversals is proven.
 bool IsBijective(const IndexMap& map);
 
-// Returns the inverse of a bijective map: from the box of its results to its domain. Returns nullopt if the map is not proven
-// to be bijective.
+// Returns the inverse of a bijective map: from the box of its results to its domain. Returns nullopt if the map is not
+// proven to be bijective.
 std::optional<IndexMap> Inverse(const IndexMap& map);
 
 // Divides a map: if `inner_iters` (a suffix of the domain) form a tile, result r is outer_r * tile_r +

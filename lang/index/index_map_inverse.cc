@@ -15,8 +15,8 @@ std::string IterName(Source source) {
   return absl::StrCat("i", source.id);
 }
 
-// A digit of an iter, and its position in a result: (result / place) % range, counted backwards if
-// `reversed`.
+// A digit (iter / lower) % range of an iter, and where a map's result holds it: as (result / place) % range, counted
+// backwards if `reversed`.
 struct Digit {
   int64_t lower = 1;
   int64_t range = 1;
@@ -30,8 +30,8 @@ struct Digits {
   std::vector<int64_t> extents;             // of the results
 };
 
-// Returns the digits of a map that is proven to be a bijection, otherwise nullopt. The digits in each result must form a
-// mixed-radix number from 0 up, and the digits of each iter, over all results, must make up the whole iter.
+// Returns the digits of a map that is proven to be a bijection, otherwise nullopt. The digits in each result must form
+// a mixed-radix number from 0 up, and the digits of each iter, over all results, must make up the whole iter.
 std::optional<Digits> BijectiveDigits(const IndexMap& map) {
   Digits digits{std::vector<std::vector<Digit>>(map.domain.size()), {}};
   for (size_t r = 0; r < map.results.size(); ++r) {
@@ -71,8 +71,8 @@ IndexSum Part(const IndexSum& sum, int first_iter, int end_iter) {
   return part;
 }
 
-// Returns the smallest tile that divides `outer_scales` and holds `range` values that start at `start`, or 0
-// if there is none. Every tile divides outer_scales = 0.
+// Returns the smallest tile size in which `range` values from `start` on lie within one tile. It must divide
+// `outer_scales`, the steps between tiles; 0 allows any size. Returns 0 if there is none.
 int64_t SmallestTile(int64_t outer_scales, int64_t start, int64_t range) {
   const auto fits = [&](int64_t tile) { return (start % tile + tile) % tile + range <= tile; };
   if (outer_scales == 0) return fits(range) ? range : start >= 0 ? start + range : 0;

@@ -15,9 +15,11 @@ namespace {
 
 constexpr auto kDot = CpuInstruction::Kind::kDot, kTile = CpuInstruction::Kind::kTile;
 
-// The rows of one group stand together: default spaces list groups in this order.
+// The instructions, one a row. Rows of one group (families with one name up to the first '.') stand together: default
+// spaces list groups in this order.
 // clang-format off
 constexpr CpuInstruction kRows[] = {
+    // The columns are the members of CpuInstruction, in their order.
     // family    kind      m   n   k inter. factor sum   unsigned moves bytes feature            llvm
     {"vnni.8x4",     kDot,   1,  8,  4, 4, "i8",   "i32", true,  false, 32, "avxvnni|avx512vnni", "llvm.x86.avx512.vpdpbusd.256"},
     {"vnni.16x4",    kDot,   1, 16,  4, 4, "i8",   "i32", true,  false, 64, "avx512vnni",         "llvm.x86.avx512.vpdpbusd.512"},
@@ -34,8 +36,9 @@ constexpr CpuInstruction kRows[] = {
 };
 // clang-format on
 
-// The descriptions of kDot and of kTile. $0 is m, $1 is n, $2 is k. $3 is the dtype of the factors, $4 that of the sums, and $5
-// the operation that widens A.
+// The descriptions of kDot and kTile, as texts of programs. $0, $1 and $2 are m, n and k. $3 is the dtype of A and B,
+// and $4 the dtype of C, to which B is widened with its sign. $5 is the operation that widens A, with or without its
+// sign.
 constexpr char kVectors[] = R"(kiln.program v1
 program dot
 parameters A, B, C

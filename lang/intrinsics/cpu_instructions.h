@@ -33,11 +33,12 @@ struct CpuInstruction {
   int64_t interleave;             // how many k of a column of B are neighbors in memory
   absl::string_view factor, sum;  // dtypes of A and B, of C
   bool unsigned_a;                // A is widened without its sign
-  // The instruction reads A without its sign (VNNI), but the description has the sign. So a call computes
-  // (a + 128) b - 128 b.
+  // True if the instruction reads A without its sign (VNNI), but the description reads A with its sign. A call then
+  // computes (a + 128) b - 128 b.
   bool moves_a;
   int vector_bytes;  // spaces offer it to machines whose widest vector has these; 0: to all
-  // The features that it needs, as LLVM names them. "a|b": one of them suffices. "a+b": b suffices, and implies a.
+  // The features that the instruction needs, as LLVM names them. "a|b": one of them suffices. "a+b": b suffices, and
+  // implies a.
   absl::string_view feature;
   const char* llvm;  // LLVM's intrinsic
 
@@ -49,12 +50,12 @@ struct CpuInstruction {
 
 absl::Span<const CpuInstruction> CpuInstructions();
 
-// Returns the row of an intrinsic if a machine with these features has the instruction; nullptr otherwise, and if no row has
-// this intrinsic.
+// Returns the row of an intrinsic if a machine with these features has the instruction; nullptr otherwise, and if no
+// row has this intrinsic.
 const CpuInstruction* FindCpuInstruction(absl::string_view intrinsic, const std::string& features);
 
-// Returns the features that the rows of an architecture name, each once. `arch` is as in LLVM's names of intrinsics, "x86" or
-// "aarch64".
+// Returns the features that the rows of an architecture name, each once. `arch` is as in LLVM's names of intrinsics,
+// "x86" or "aarch64".
 std::vector<std::string> CpuInstructionFeatures(absl::string_view arch);
 
 // Returns the names of families up to the first '.', each once, in the order of the rows: what default spaces offer.

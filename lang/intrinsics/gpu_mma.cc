@@ -7,7 +7,8 @@
 namespace kiln {
 namespace {
 
-// Layouts of the fragments: lanes index rows of 8 and pairs of columns (for B, columns and pairs of rows).
+// The layouts of the operands A, B and C of mma.sync: which lane of a warp holds an element, in which register. Lanes
+// number rows modulo 8 and pairs of columns; for B, columns and pairs of rows.
 constexpr char kA[] =
     "f16[16, 16] $0 warp/warp layout (d0%8*4 + d1/2%4 < 32, d0/8*2 + d1/8*4 + d1%2 < 8) "
     "kinds (lane, register)";

@@ -27,8 +27,8 @@ bool IsWider(DType narrow, DType wide) {
   return (IsFloat(narrow) && IsFloat(wide)) || (is_int(narrow) && is_int(wide));
 }
 
-// True if the block has no domain, and each dimension of the destination is indexed over its whole extent by an iter of its
-// own, in any order.
+// True if the block has no domain, and each dimension of the destination is indexed over its whole extent by an iter of
+// its own, in any order.
 bool WritesEachElementOnce(const Program& p, const BlockNode& b) {
   const Access dest = p.Accesses(b.dests)[0];
   const auto shape = p.Dims(p.buffers[dest.buffer].shape);

@@ -3,12 +3,12 @@
 //   P[y] = (1 <= y < 15 ? X[y - 1] : 0)
 //   for h: for i: C[h] sum= P[h + i] * W[i]   ->   the same, but terms beyond the bounds may be left out
 //
-// The identity: 0 * w = 0 and s + 0 = s, so a term with a factor that is zero outside the bounds adds
-// nothing to a sum. This is exact if the factors of all terms are finite, except for the sign of zero: a sum
-// that starts from -0.0 and gets only such terms may stay -0.0. If W is infinite or NaN, the original's 0 *
-// W is NaN, and the result may lack it (docs/decisions/0017).
+// The identity: 0 * w = 0 and s + 0 = s, so a term with a factor that is zero outside the bounds adds nothing to a sum.
+// This is exact if the factors of all terms are finite, except for the sign of zero: a sum that starts from -0.0 and
+// gets only such terms may stay -0.0. If W is infinite or NaN, the original's 0 * W is NaN, and the result may lack it
+// (docs/decisions/0017).
 //
-// The lemma only adds the annotation `finite`, which lowering reads (backends/lower/passes/plan.cc).
+// The lemma only adds the annotation `finite`, which lowering reads (backends/lower/passes/plan_indices.cc).
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/placement.h"

@@ -7,10 +7,10 @@
 //
 // If Z's elements are read often, they are first copied next to each other (lang/graph/densify_strided_reads.h).
 //
-// The identity: a term whose factor Z is zero adds nothing to a sum. Of s consecutive terms only one has an element of X as Z;
-// h % s decides which one. The input of a transposed convolution is such a Z: with stride 2 in two dimensions, three quarters
-// of its terms are dropped. The result is exact for finite factors, up to the order of the remaining terms. If W is infinite or
-// NaN, the original's 0 * W is NaN, and the result lacks it.
+// The identity: a term whose factor Z is zero adds nothing to a sum. Of s consecutive terms only one has an element of
+// X as Z; h % s decides which one. The input of a transposed convolution is such a Z: with stride 2 in two dimensions,
+// three quarters of its terms are dropped. The result is exact for finite factors, up to the order of the remaining
+// terms. If W is infinite or NaN, the original's 0 * W is NaN, and the result lacks it.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"
@@ -38,8 +38,9 @@ struct NewIters {
   }
 };
 
-// Divides the iters h and i of each entry of `terms` (by iter) by its step. The remainder of h becomes an
-// iter of its own; that of i follows from it.
+// Divides the iters h and i of each entry of `terms` by the distance of the non-zero elements (its step). The remainder
+// of h becomes an iter of its own; the remainder of i follows from it. `terms` has an entry for each iter, nullopt for
+// none.
 NewIters DivideIters(Program& p, const std::vector<Iter>& iters,
                      const std::vector<std::optional<ZeroTerms>>& terms) {
   NewIters now;
@@ -73,7 +74,8 @@ absl::Status CheckIndices(const Program& p, const BlockNode& block, const NewIte
   return absl::OkStatus();
 }
 
-// Returns the block rewritten over its new iters.
+// Returns the block with the new iters: its values, initial values and indices rewritten for them. The iters are not
+// yet bound.
 BlockNode Rewritten(Program& p, Id block, const NewIters& iters) {
   const BlockNode old = p.block(block);
   const Access dest = p.Accesses(old.dests)[0];

@@ -18,8 +18,8 @@ std::vector<Id> WholesOf(const ModelPlan& plan) {
   return wholes;
 }
 
-// Calls `visit` once with each location of the plan: of buffers, prepared arrays and workspaces. Leaves out buffers that are
-// parts of others.
+// Calls `visit` once with each location of the plan: of buffers, prepared arrays and workspaces. Leaves out buffers
+// that are parts of others.
 template <typename Plan, typename Visit>
 void ForEachLocation(Plan& plan, const Visit& visit) {
   const std::vector<Id> wholes = WholesOf(plan);

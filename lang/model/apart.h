@@ -1,4 +1,5 @@
-// A plan whose arrays share no memory, to check one whose arrays do.
+// Makes a plan whose arrays share no memory from one whose arrays do. Running both finds arrays that overlap by
+// mistake.
 #pragma once
 
 #include <vector>
@@ -7,15 +8,15 @@
 
 namespace kiln {
 
-// Returns the plan with each array of the arena, of the weights and of the scratch area at the end of pages of its own, between
-// two empty pages. Arrays of the scratch area become arrays of the weights.
+// Returns the plan with each array of the arena, of the weights and of the scratch area at the end of pages of its own,
+// between two empty pages. Arrays of the scratch area become arrays of the weights.
 //
 // Between the end of an array and the page behind it are less than kModelAlignment bytes.
 ModelPlan PlanApart(const ModelPlan& plan);
 
 inline constexpr int64_t kPageBytes = 4096;
 
-// Returns the pages of an area of such a plan that hold arrays, by ascending offset.
+// Returns the pages of an area that hold arrays, by ascending offset, for a plan of PlanApart.
 std::vector<Location> PagesOf(const ModelPlan& apart, Location::Area area);
 
 }  // namespace kiln

@@ -16,7 +16,8 @@ constexpr int64_t kTriesOfAStart = 300;  // then the search begins anew
 
 bool Meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
-// Places the lifetimes one after the other in this order, each at the lowest offset that is free as long as it lives.
+// Places the lifetimes one after the other in the given order, each at the lowest offset that is free while it is
+// alive.
 Arena PlaceInOrder(absl::Span<const Lifetime> lifetimes, absl::Span<const int> order) {
   Arena arena{.offsets = std::vector<int64_t>(lifetimes.size()), .bytes = 0};
   std::vector<std::pair<int64_t, int>> placed;  // by offset
@@ -35,8 +36,8 @@ Arena PlaceInOrder(absl::Span<const Lifetime> lifetimes, absl::Span<const int> o
   return arena;
 }
 
-// Changes an order. Moves a random lifetime that ends where the arena ends to a random earlier place. Sometimes swaps two
-// random lifetimes, too.
+// Changes an order of placing at random. Moves a lifetime that ends at the top of the arena to an earlier place.
+// Sometimes swaps two lifetimes, too.
 void MoveTopForward(absl::Span<const Lifetime> lifetimes, const Arena& arena, Dice& dice,
                     std::vector<int>& order) {
   std::vector<int64_t> tops;

@@ -23,8 +23,8 @@ inline int64_t RoundUp(int64_t bytes) {
   return (bytes + kModelAlignment - 1) / kModelAlignment * kModelAlignment;
 }
 
-// Returns an offset for each lifetime so that no two that are alive at once overlap. Tries many orders and keeps the smallest
-// arena. The same lifetimes give the same arena.
+// Returns an offset for each lifetime so that no two that are alive at once overlap. Tries many orders and keeps the
+// smallest arena. The same lifetimes give the same arena.
 Arena PlaceLifetimes(absl::Span<const Lifetime> lifetimes);
 
 // Returns the most bytes, rounded up to alignment, that are alive at once. No arena is smaller.

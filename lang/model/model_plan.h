@@ -26,7 +26,7 @@ struct Location {
   int64_t bytes = 0;
 };
 
-// Offsets in areas are multiples of this many bytes, and so are the addresses of the areas.
+// Offsets in the memory areas of a model are multiples of this many bytes, and so are the addresses of the areas.
 inline constexpr int64_t kModelAlignment = 64;
 
 struct ModelCall {
@@ -36,13 +36,14 @@ struct ModelCall {
   std::vector<Id> blocks = {};   // of the model: what the call computes; none if it is foreign
   std::vector<Id> buffers = {};  // of the model, one for each parameter of the code
   std::vector<char> read_by_prepare = {};  // by parameter: 1 if only the prepare phase of the code reads it
-  // What the prepare phase of the code writes, in the weights. Calls of one task on the same constants share it.
+  // The arrays that the prepare phase of the call's code writes, in the weights. Calls of one task on the same
+  // constants share them.
   std::vector<Location> prepared = {};
   std::vector<Location> workspaces = {};  // scratch memory during the call, in the arena or the scratch area
 };
 
-// A copy that no call makes: its source lies where the copy would be. Whoever writes `part` writes that part of
-// `whole`. If it is a slice, whoever writes `whole` writes `part`.
+// A copy between two buffers that no call makes, because its source lies where the copy would be: `part` lies in
+// `whole`. The writer of `part` thereby writes that part of `whole`; for a slice, the writer of `whole` writes `part`.
 struct ModelView {
   Id copy = kNone;  // the block
   Id part = kNone, whole = kNone;

@@ -13,7 +13,7 @@
 namespace kiln {
 namespace {
 
-// Returns the copies that no call makes.
+// Returns the copies that no call needs to make, because their source can lie where the copy would be.
 std::vector<ModelView> ViewsOf(const Program& model, const std::vector<Task>& tasks) {
   std::vector<char> called(model.nodes.size());
   for (const Task& task : tasks) {
@@ -30,14 +30,14 @@ std::vector<ModelView> ViewsOf(const Program& model, const std::vector<Task>& ta
   return views;
 }
 
-// Returns, by buffer, the view of which it is a part; null if it is none.
+// Returns, by buffer, the view that places the buffer in another one; null if there is none.
 std::vector<const ModelView*> ViewByPart(const Program& model, absl::Span<const ModelView> views) {
   std::vector<const ModelView*> by_part(model.buffers.size());
   for (const ModelView& view : views) by_part[view.part] = &view;
   return by_part;
 }
 
-// The calls of a model in the order in which they run.
+// Makes the list of a model's calls, and sorts it into an order in which they can run.
 class Order {
  public:
   Order(const Program& model, const std::vector<Task>& tasks, absl::Span<const ForeignCall> foreign)
@@ -51,8 +51,8 @@ class Order {
     });
   }
 
-  // Returns the calls, sorted so that each comes after those that write what it reads. Of the calls that may run, the first in
-  // program order is next. kInternal if they depend on each other in a cycle.
+  // Returns the calls, sorted so that each comes after those that write what it reads. Among the calls that may run
+  // next, the first in program order comes first. kInternal if calls depend on each other in a cycle.
   absl::StatusOr<std::vector<ModelCall>> Sorted(absl::Span<const ModelView> views) {
     const std::vector<const ModelView*> view_of = ViewByPart(model_, views);
     std::vector<std::vector<int>> writers(model_.buffers.size()), users(items_.size());
@@ -117,7 +117,8 @@ class Order {
     }
   }
 
-  // Adds a foreign call right after the last block that writes what it reads, or first if there is none.
+  // Adds a foreign call with its position: right after the last block that writes what it reads, or first if there is
+  // none.
   void AddForeign(const ForeignCall& foreign, int number) {
     Item item{.call = {.task = static_cast<int>(tasks_.size()) + number, .foreign = number},
               .position = -1,
@@ -169,7 +170,8 @@ class Areas {
   void PlaceWeights(ModelCall& call, const TaskNeeds& needs) {
     call.read_by_prepare = needs.read_by_prepare;
     call.read_by_prepare.resize(call.buffers.size());
-    // Calls of one task on the same constants share what is prepared from them.
+    // Places what the call's prepare phase writes in the weights. Calls of one task on the same constants share these
+    // arrays.
     std::vector<Id> constants;
     for (const Id buffer : call.buffers) constants.push_back(IsConstant(buffer) ? buffer : kNone);
     std::vector<Location>& shared = prepared_from_[{call.task, std::move(constants)}];
@@ -186,8 +188,8 @@ class Areas {
     }
   }
 
-  // Places buffers between calls and workspaces in the arena, or what lives in the prepare phase alone in the
-  // scratch area. Returns the size of the area.
+  // Places buffers and workspaces that are alive for a part of a run in `area`: in the scratch area those of the
+  // prepare phase, in the arena all others. Returns the size of the area in bytes.
   int64_t PlaceLiving(Location::Area area, absl::Span<const TaskNeeds> needs) {
     const bool scratch = area == Location::Area::kScratch;
     std::vector<Lifetime> lifetimes;
@@ -213,7 +215,8 @@ class Areas {
     return arena.bytes;
   }
 
-  // Gives the parts their places. The wholes must have theirs.
+  // Gives each buffer of a view that lies in another buffer its location. The outermost buffers must have theirs
+  // already.
   void PlaceParts() {
     const std::vector<const ModelView*> view_of = ViewByPart(model_, plan_.views);
     for (const ModelView& view : plan_.views) {

@@ -21,7 +21,8 @@
 
 namespace kiln {
 
-// What the compiled code of a task asks for.
+// The memory that the compiled code of a task asks for: arrays that its prepare phase writes, and scratch arrays of
+// calls.
 struct TaskNeeds {
   std::vector<int64_t> prepared = {};    // bytes of each array that its prepare phase writes
   std::vector<int64_t> workspaces = {};  // bytes of each array of scratch memory during a call
@@ -29,14 +30,14 @@ struct TaskNeeds {
       {};  // by parameter: true if only the prepare phase reads it; empty: none
 };
 
-// Returns the plan. `needs` has an entry for each task, then one for each foreign call. kInternal if the calls depend on each
-// other in a cycle.
+// Returns the plan of a model. `needs` has an entry for each task, then one for each foreign call. kInternal if the
+// calls depend on each other in a cycle.
 absl::StatusOr<ModelPlan> PlanCalls(const Program& model, const std::vector<Task>& tasks,
                                     absl::Span<const TaskNeeds> needs,
                                     absl::Span<const ForeignCall> foreign = {});
 
-// Returns the lifetime of each temporary that calls use, in order of first use. A buffer of which others are parts lives as
-// long as any of them; parts have no lifetimes of their own.
+// Returns the lifetime of each temporary that calls use, in order of first use. A buffer of which others are parts
+// (ModelView) lives as long as any of them; parts have no lifetimes of their own.
 std::vector<std::pair<Id, Lifetime>> LifetimesOf(const Program& model, const ModelPlan& plan);
 
 }  // namespace kiln

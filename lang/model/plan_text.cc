@@ -16,7 +16,7 @@ std::string NameOf(const Program& model, Id buffer) {
   return std::string(model.Text(model.buffers[buffer].name));
 }
 
-// (offset, end, what it is)
+// A piece of memory: the offsets of its begin and end, and a text that says what lies there.
 using Part = std::tuple<int64_t, int64_t, std::string>;
 
 std::string PartsText(absl::string_view area, int64_t bytes, std::vector<Part> parts) {

@@ -15,7 +15,7 @@ namespace kiln {
 // `tasks` has the names of the tasks, then of the foreign calls.
 std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<const std::string> tasks);
 
-// Prints one line for each part of the arena and of the weights, by offset:
+// Prints one line for each array in the arena and in the weights, by offset, with the calls during which it is alive:
 //   arena 7225344 bytes
 //     0 .. 3211264  relu_5  calls 2 to 4
 std::string MemoryText(const Program& model, const ModelPlan& plan);

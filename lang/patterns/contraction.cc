@@ -18,7 +18,7 @@ void AddIters(const Program& p, Range marks, std::vector<bool>& used) {
   }
 }
 
-// Marks the iters that an expression depends on.
+// Sets `used` for each iter that an expression depends on.
 void FindIters(const Program& p, Id expr, std::vector<bool>& used) {
   const Expr& e = p.exprs[expr];
   if (e.op == Op::kLoad) return AddIters(p, e.AsLoad().index, used);
@@ -36,8 +36,9 @@ Id WithoutCasts(const Program& p, Id expr) {
   return expr;
 }
 
-// True if both expressions apply the same operations to the same dtypes, down to loads or the contraction's
-// factors.
+// True if an expression of a contraction and one of an intrinsic's description apply the same operations to the same
+// dtypes. The comparison ends at the contraction's factors `first` and `second`, which must be loads in the
+// description.
 bool SameBody(const Program& p, Id a, Id first, Id second, const Program& d, Id b) {
   const Expr &x = p.exprs[a], &y = d.exprs[b];
   if (x.dtype != y.dtype) return false;

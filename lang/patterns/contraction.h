@@ -21,14 +21,16 @@ struct Contraction {
   std::vector<int> batch, m, n, k;  // iters of the block, in the block's order
 };
 
-// Returns the block as a contraction. kFailedPrecondition, with the reason, if it is none.
+// Returns the factors of a block that sums products of two reads, and its iters divided into batch, m, n and k. Returns
+// kFailedPrecondition, with the reason, if the block is no contraction.
 absl::StatusOr<Contraction> AsContraction(const Program& program, Id block);
 
-// Returns the load in a factor: the factor itself, or the value of paddings with constants. Otherwise kNone.
+// Returns the load in a factor: the factor itself, or the load that paddings with constants (kWithin) are around.
+// Returns kNone for any other expression.
 Id LoadOfFactor(const Program& program, Id factor);
 
-// Returns those of `families` that compute the operation of the contraction's body. Does not compare sizes. Returns none if the
-// block is no contraction.
+// Returns those intrinsic families whose instruction computes the operations of the block's body, of the same dtypes.
+// Does not compare sizes. Returns none if the block is no contraction.
 std::vector<const IntrinsicFamily*> MatchContraction(const Program& program, Id block,
                                                      absl::Span<const IntrinsicFamily* const> families);
 

@@ -14,8 +14,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Returns the loops below a tile, outermost first, and then the only block inside. kFailedPrecondition if the tile contains
-// anything else.
+// Returns the loops below a tile, outermost first, and then the only block inside. kFailedPrecondition if the tile
+// contains anything else.
 absl::StatusOr<std::vector<Id>> ChainWithin(const Program& p, Id tile) {
   std::vector<Id> chain;
   for (Id at = tile;; at = p.nodes[at].first) {
@@ -130,8 +130,8 @@ class Matcher {
     return No(absl::StrCat("found a tile of ", TextOf(found), "; wanted ", TextOf(sizes)));
   }
 
-  // Tries all assignments of block iters to the description's iters from `i` on, and compares the bodies for each. Returns true
-  // at the first match, and keeps it in match_. Otherwise why_ has the reason.
+  // Tries all assignments of block iters to the description's iters from `i` on, and compares the bodies for each.
+  // Returns true at the first match, and keeps it in match_. Otherwise why_ has the reason.
   bool Assign(size_t i) {
     const auto wanted = d_.Iters(d_.block(BlockOf(d_)).iters);
     if (i == wanted.size()) {

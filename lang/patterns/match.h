@@ -29,8 +29,8 @@ struct IntrinsicMatch {
   std::vector<OperandView> operands;  // by parameter of the description
 };
 
-// Matches the tile with the intrinsic's description. kFailedPrecondition, with the difference, if they do not
-// match.
+// Matches the tile with the intrinsic's description. Returns which iters and operands correspond. Returns
+// kFailedPrecondition, with the difference, if they do not match.
 absl::StatusOr<IntrinsicMatch> MatchIntrinsic(const Program& program, Id tile, const Intrinsic& intrinsic);
 
 // LoopsOf returns the loops of a description, outermost first, BlockOf its only block.
@@ -38,8 +38,8 @@ std::vector<Id> LoopsOf(const Program& description);
 Id BlockOf(const Program& description);
 
 // OK if every call in the program still matches its intrinsic, and its loops are those of the description. Otherwise
-// kFailedPrecondition, also for an intrinsic that is not declared. Does not check calls again that are the same in `before`, a
-// program whose calls match.
+// kFailedPrecondition, also for an intrinsic that is not declared. Does not check calls again that are the same in
+// `before`, a program whose calls match.
 absl::Status CheckCalls(const Program& program, const Program* before = nullptr);
 bool HasCalls(const Program& program);
 // Returns the innermost call around a node, the node itself excluded; kNone if there is none.

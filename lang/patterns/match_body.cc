@@ -143,7 +143,7 @@ bool BodyMatcher::MatchAccess(Id buffer, Range index, Id wanted, Range wanted_in
 }
 
 std::optional<OperandView> BodyMatcher::View(Id buffer, Range index, Id wanted, Range wanted_index) {
-  // By iter of the description: the operand's dimension that it indexes.
+  // Finds, for each iter of the description, the dimension of the operand that it indexes, or -1.
   std::vector<int> dimension(d_.block(described_).iters.count, -1);
   const auto shape = d_.Dims(d_.buffers[wanted].shape);
   for (int e = 0; e < wanted_index.count; ++e) {

@@ -10,12 +10,13 @@ namespace kiln {
 
 class BodyMatcher {
  public:
-  // Compares the bodies under an assignment of iters: `iter_of` has, for each iter of the description, the
-  // iter of the block (-1: none).
+  // Prepares to compare the body of `block` with that of the block `described` in an intrinsic's description. `iter_of`
+  // has, for each iter of the description, the iter of the block that corresponds to it (-1: none).
   BodyMatcher(const Program& program, Id block, const Tile& tile, const Program& description, Id described,
               const std::vector<int>& iter_of);
 
-  // Returns OK if the bodies match, otherwise kFailedPrecondition with the reason. `progress` then tells how much had matched.
+  // Returns OK if the bodies match, otherwise kFailedPrecondition with the reason. `progress` then tells how much had
+  // matched.
   absl::Status Match();
   int progress() const { return progress_; }
   const std::vector<OperandView>& operands() const { return operands_; }

@@ -5,7 +5,8 @@
 namespace kiln {
 namespace {
 
-// True if the factor is zero outside the bounds of a padded buffer. Looks through up to four blocks that only copy.
+// True if the factor is 0 where some condition on its indices fails (kWithin), as in a padded buffer. If the factor is
+// a load, looks at the value that is stored up to four blocks before, with only copies in between.
 bool IsPadded(const Program& p, Id factor) {
   constexpr int kMaxCopies = 4;
   for (int copies = 0; copies < kMaxCopies && p.exprs[factor].op == Op::kLoad; ++copies) {

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// True if the order of the reduction changes the rounding.
+// True if the block is a reduction that may round differently in another order.
 bool Rounds(const Program& p, Id block) {
   const Id monoid = p.block(block).monoid;
   return monoid != kNone && !p.monoids[monoid].exact;
@@ -35,8 +35,8 @@ bool IsOneAfterTheOther(LoopKind kind) {
   return kind == LoopKind::kSerial || kind == LoopKind::kUnrolled || kind == LoopKind::kPipelined;
 }
 
-// True if proven: the loops run the terms one after the other, in the order of the block's iters. The position of a term must
-// grow with each step.
+// True if proven: the loops run the terms one after the other, in the order of the block's iters. The position of a
+// term must grow with each step.
 bool IsInOrder(const Program& p, Id block) {
   const std::vector<Id> loops = LoopsAround(p, block);
   const Bindings bindings = ResolveBindings(p, block);

@@ -9,13 +9,14 @@ namespace {
 
 constexpr int64_t kOnce = -1;
 
-// Along a dimension, only the elements at position `at` of every `step` may be nonzero; with kOnce, only the one
-// at `at`.
+// Which elements of a dimension may be nonzero: those at position `at` of every `step` elements. If step is kOnce, only
+// the element `at`; if it is 0, all elements.
 struct Comb {
   int64_t step = 0, at = 0;
 };
 
-// Returns the comb of each dimension of the buffer; step 0 if all elements may be nonzero.
+// Returns, for each dimension of the buffer, which elements its only writer may make nonzero: it stores a value within
+// conditions such as h % 2 == 0 and 0 elsewhere. A dimension without such a condition gets step 0: all may be nonzero.
 std::vector<Comb> CombsOf(const Program& p, Id buffer) {
   std::vector<Comb> combs(p.Dims(p.buffers[buffer].shape).size());
   const std::vector<Id> writers = Writers(p, buffer);
@@ -50,7 +51,8 @@ std::optional<ZeroTerms> TermsOf(const IndexSum& index, const Comb& comb, absl::
   if (terms.h < 0 || terms.i < 0) return std::nullopt;
   const int64_t sum = comb.at - index.offset;  // h + i, up to multiples of the step
   if (comb.step == kOnce) {
-    // With h and i below n, h + i = n - 1 gives each h one i, as if one of n elements in a row were nonzero.
+    // Treats a single nonzero element like one of every n, if h and i both take n values and h + i = n - 1 reaches it:
+    // then, too, each h has exactly one i. Otherwise gives up.
     terms.step = extent(terms.h);
     if (terms.step < 2 || extent(terms.i) != terms.step || sum != terms.step - 1) return std::nullopt;
   }

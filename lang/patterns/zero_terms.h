@@ -10,16 +10,16 @@
 
 namespace kiln {
 
-// Two iters whose sum h + i (plus a constant) indexes a dimension of such a factor. Of each `step`
-// consecutive values of the reduction iter i, only the one with i % step == `term` may give a nonzero term.
+// Two iters, h spatial and i a reduction, whose sum h + i (plus a constant) indexes a dimension of a factor that is
+// mostly zero. Of each `step` consecutive values of i, only the one with i % step == `term` may give a nonzero term.
 struct ZeroTerms {
   int h = 0, i = 0;  // positions of the iters; their extents are multiples of step
   int64_t step = 0;
   IndexSum term;  // as a function of h % step, which is Iter(0)
 };
 
-// Returns an entry for each iter of the block; h and i share one, and other iters have nullopt. kFailedPrecondition, with what
-// the block lacks, if no iter has an entry or the block is no contraction.
+// Returns, for each iter of the block, the ZeroTerms that it is the h or the i of, or nullopt. kFailedPrecondition,
+// with what the block lacks, if no iter has any or the block is no contraction.
 absl::StatusOr<std::vector<std::optional<ZeroTerms>>> FindZeroTerms(const Program& program, Id block);
 
 }  // namespace kiln

@@ -64,8 +64,8 @@ absl::Status AccumulateAt(Call& call) {
   if (((parts->outer.empty() && partial_reduces) || KILN_DEFECT("accumulate-at.store")) &&
       p.block(combine).initial.count == 0)
     p.block(combine).monoid = kNone;
-  // The combination's spatial loops cover what one iteration of the loop computed. Its reduction iters are
-  // bound to the outer loops directly.
+  // Puts loops around the combining block for its spatial iters only, over the elements that one iteration of the given
+  // loop computes. Its reduction iters stay bound to the outer loops.
   const Range all = p.block(combine).iters;
   p.block(combine).iters.count = static_cast<int32_t>(ranges->size());
   const Id nest = NestOver(p, combine, *ranges, true);

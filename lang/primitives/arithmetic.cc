@@ -40,7 +40,8 @@ absl::Status Add(Call& call) {
   return absl::OkStatus();
 }
 
-// Returns the two numbers of a step. kFailedPrecondition, with `what` as its name, unless it has two numbers of at least 0.
+// Returns the two numbers of a step. kFailedPrecondition, with `what` as its name, unless it has two numbers of at
+// least 0.
 absl::StatusOr<std::pair<int64_t, int64_t>> TwoNumbers(const Call& call, absl::string_view what) {
   const auto numbers = call.numbers(0);
   if (numbers.size() == 2 && numbers[0] >= 0 && numbers[1] >= 0) return std::pair(numbers[0], numbers[1]);

@@ -3,8 +3,9 @@
 //   for i in 0..I: for j in 0..J: S(i, j)     ->     block-x b in 0..B: thread-x t in 0..T: S(f / J, f % J)
 //                                                    where f = b*T + t
 //
-// Fuses the outer independent serial loops of each nest, and binds them to thread-x, unless the nest has threads already, and
-// to the first axis of blocks that it does not have. Leaves a nest as it is if the binding would break a rule of owners.
+// Fuses the outer independent serial loops of each nest, and binds them to thread-x, unless the nest has threads
+// already, and to the first axis of blocks that it does not have. Leaves a nest as it is if the binding would break a
+// rule of owners.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -21,7 +22,7 @@ namespace kiln {
 namespace {
 
 struct Nest {
-  // Serial, independent loops; each is the only child of the previous one.
+  // The outer serial loops of the nest whose iterations are independent; each is the only child of the previous one.
   std::vector<Id> outer;
   bool threads = false;      // the nest already has threads
   bool reduces = false;      // a block of it reduces
@@ -31,15 +32,15 @@ struct Nest {
 
 constexpr LoopKind kBlockAxes[] = {LoopKind::kBlockX, LoopKind::kBlockY, LoopKind::kBlockZ};
 
-// Returns the first axis of blocks that the nest does not have; nullopt if it has all.
+// Returns the first of block-x, -y and -z to which no loop of the nest is bound; nullopt if it uses all.
 std::optional<LoopKind> FreeAxis(const Nest& nest) {
   for (const LoopKind axis : kBlockAxes)
     if (!nest.taken.contains(axis)) return axis;
   return std::nullopt;
 }
 
-// True if a block below the loop writes memory of all threads, and does not depend on the loop. Iterations then only repeat
-// stores, and would race on an axis. False for one iteration.
+// True if a block below the loop writes a buffer in global memory and does not depend on the loop: its iterations
+// repeat the same stores, which would race if the loop were bound to an axis. False for a loop of one iteration.
 bool Repeats(const Program& p, Id loop) {
   if (p.loop(loop).extent.UpperBound() == 1) return false;
   return absl::c_any_of(BlocksOf(p, loop), [&](Id block) {
@@ -78,8 +79,8 @@ Nest Look(const Program& p, Id node) {
   return nest;
 }
 
-// Returns how many of `extent` iterations are inside: at most `most`. In a reduction, all tiles must be complete, so it returns
-// a divisor of `extent`.
+// Returns how many of `extent` iterations the inner loop of a split gets: at most `most`, and for a reduction a divisor
+// of `extent`, because all its tiles must be complete.
 int64_t Inside(int64_t extent, int64_t most, bool reduces) {
   int64_t inside = std::min(most, extent);
   while (reduces && extent % inside != 0) --inside;

@@ -29,7 +29,8 @@ absl::StatusOr<Id> OnlyBlock(const Program& p, Id loop) {
   return at;
 }
 
-// Adds marks to a sum with scale 0: they add nothing but must lie in their extents.
+// Adds each guard to the sum as a mark with scale 0. This does not change the value, but an instance exists only if the
+// mark lies in its extent.
 IndexSum With(Program& p, IndexSum sum, const std::vector<Guard>& guards) {
   for (const Guard& guard : guards)
     sum.splits.push_back({Source::Mark(p.AddMark(guard.value, guard.extent)), 0});

@@ -24,8 +24,8 @@ namespace {
 using Numbers = absl::Span<const int64_t>;
 using Names = absl::InlinedVector<absl::string_view, 8>;
 
-// Parses a sum of terms name, name/number, name%number, name/number%number, each with an optional *number. $n stands for the
-// n-th of `numbers`, from 0. Returns nullopt for other texts, unknown names and numbers below 1.
+// Parses a sum of terms name, name/number, name%number, name/number%number, each with an optional *number. $n stands
+// for the n-th of `numbers`, from 0. Returns nullopt for other texts, unknown names and numbers below 1.
 std::optional<IndexSum> ParseSum(absl::string_view text, const Names& names, Numbers numbers) {
   IndexSum sum;
   for (absl::string_view term : absl::StrSplit(text, '+')) {
@@ -61,8 +61,8 @@ std::optional<IndexSum> ParseSum(absl::string_view text, const Names& names, Num
   return sum;
 }
 
-// Parses a map such as "(i, j) -> (j/16, i, j%16)" over a shape. kInvalidArgument if it is malformed, kFailedPrecondition if it
-// is of another number of dimensions.
+// Parses a map such as "(i, j) -> (j/16, i, j%16)" over a shape. kInvalidArgument if it is malformed,
+// kFailedPrecondition if it is of another number of dimensions.
 absl::StatusOr<IndexMap> ParseMap(absl::string_view text, const std::vector<int64_t>& shape,
                                   Numbers numbers) {
   const auto malformed = [&](absl::string_view why) {
@@ -106,8 +106,8 @@ IndexMap WithWholeTiles(IndexMap map) {
   return map;
 }
 
-// Parses the kinds of the axes, such as "lane, lane, register". The list may be empty. kInvalidArgument for an unknown kind,
-// kFailedPrecondition for another number of kinds than `axes`.
+// Parses the kinds of the axes, such as "lane, lane, register". The list may be empty. kInvalidArgument for an unknown
+// kind, kFailedPrecondition for another number of kinds than `axes`.
 absl::StatusOr<std::vector<int32_t>> ParseKinds(absl::string_view text, size_t axes) {
   std::vector<int32_t> kinds;
   if (text.empty()) return kinds;

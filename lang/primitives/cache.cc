@@ -58,7 +58,8 @@ absl::StatusOr<Id> Computes(const Program& p, Id block) {
   return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " is around several blocks"));
 }
 
-// Returns the buffer that is the block's operand with this number, in order of first use. kFailedPrecondition if there is none.
+// Returns the buffer that is the block's operand with this number, in order of first use. kFailedPrecondition if there
+// is none.
 absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
   const std::vector<Id> read = ReadBuffers(p, block);
   if (operand >= 0 && operand < static_cast<int64_t>(read.size())) return read[operand];
@@ -66,8 +67,8 @@ absl::StatusOr<Id> OperandBuffer(const Program& p, Id block, int64_t operand) {
       absl::StrCat(Describe(p, block), " reads ", read.size(), " buffers; there is no operand ", operand));
 }
 
-// Checks that a copy before the block would hold the values that the block reads: every writer must come before it, and it must
-// not gather.
+// Checks that a copy of the buffer before the block would hold the values that the block reads: the block neither
+// gathers from the buffer nor writes it, and every writer comes before the block.
 absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   if (GathersFrom(p, block, buffer)) {
     return absl::FailedPreconditionError(
@@ -81,7 +82,8 @@ absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   return absl::OkStatus();
 }
 
-// Checks that a copy of the region would read only elements that are written.
+// Checks that a copy of the region reads only elements that are written before. This is certain if the block reads the
+// region without gaps. With gaps, the writers must write all of the region, and `scope` must not be a loop.
 absl::Status CheckNoGaps(const Program& p, const Bindings& bindings, Id buffer, Id scope,
                          const Region& region) {
   const Id block = bindings.block;
@@ -116,7 +118,8 @@ void Redirect(Program& p, Id block, Id buffer, Id cache) {
   p.block(block).initial = initial;
 }
 
-// Returns the block and, if `all`, the later blocks in the scope that read the buffer.
+// Returns the blocks that read the copy of a buffer which is made for `block`: the block itself and, if `all`, the
+// later blocks in the scope that read the buffer.
 std::vector<Id> ReadersOfCopy(const Program& p, Id block, Id buffer, Id scope, bool all) {
   std::vector<Id> readers{block};
   if (!all) return readers;
@@ -126,8 +129,9 @@ std::vector<Id> ReadersOfCopy(const Program& p, Id block, Id buffer, Id scope, b
   return readers;
 }
 
-// Returns the region of the buffer that a copy for the readers holds, or why there can be no copy. The first
-// reader passes CheckWrittenBefore.
+// Returns the region of the buffer that one copy for all readers must hold, in one iteration of `scope`. Returns an
+// error if a copy would not have the values that a reader reads. The caller has checked the first reader with
+// CheckWrittenBefore.
 absl::StatusOr<Region> RegionOfCopy(const Program& p, const std::vector<Id>& readers, Id buffer, Id scope) {
   Region region;
   std::vector<Bindings> bindings;

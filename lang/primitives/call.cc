@@ -22,8 +22,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Returns, for each iter of the description, the block's iter: the last ones of the same kind, in the block's order. -1 for
-// iters of extent 1. kFailedPrecondition if the block has too few.
+// Returns, for each iter of an intrinsic's description, the iter of the block that it stands for: the last iters of its
+// kind, in the block's order; -1 for an iter of extent 1. kFailedPrecondition if the block has too few.
 absl::StatusOr<std::vector<int>> ItersOfCall(const Program& p, Id block, const Program& description) {
   const auto own = p.Iters(p.block(block).iters);
   const auto wanted = description.Iters(description.block(BlockOf(description)).iters);
@@ -41,7 +41,7 @@ absl::StatusOr<std::vector<int>> ItersOfCall(const Program& p, Id block, const P
   return iters;
 }
 
-// Returns the loop that steps an iter of the block by 1. kFailedPrecondition if there is none.
+// Returns the loop that steps the given iter of the block by 1. kFailedPrecondition if there is none.
 absl::StatusOr<Id> LoopOfIter(const Program& p, Id block, int iter) {
   const Iter& of = p.Iters(p.block(block).iters)[iter];
   for (const Id loop : LoopsAround(p, block)) {
@@ -53,8 +53,9 @@ absl::StatusOr<Id> LoopOfIter(const Program& p, Id block, int iter) {
   return No(absl::StrCat("no loop of ", Describe(p, block), " steps its iter ", p.Text(of.name), " by 1"));
 }
 
-// Lays out a fragment without a layout: each tile of the description's shape is as the description wants it, and the tiles are
-// in registers of their own. Leaves other buffers as they are. kFailedPrecondition if the numbers of dimensions differ.
+// Gives a fragment (a buffer in registers of a warp) without a layout the layout that the intrinsic's description wants
+// for each tile of its shape; each tile is in registers of its own. Leaves other buffers as they are.
+// kFailedPrecondition if the numbers of dimensions differ.
 absl::Status LayOut(Program& p, Id buffer, const Program& description, Id parameter) {
   const Layout& wanted = description.buffers[parameter].layout;
   const bool fragment =
@@ -91,7 +92,8 @@ absl::Status LayOut(Program& p, Id buffer, const Program& description, Id parame
   return CheckLayout(p, buffer);
 }
 
-// Lays out the fragments that the block reads and writes, in the order of the description's buffers. Fails as LayOut does.
+// Gives layouts (LayOut) to the fragments that the block reads and then to those that it writes: the i-th buffer gets
+// the layout of the i-th buffer of the intrinsic's description. Fails as LayOut does.
 absl::Status LayOutOperands(Program& p, Id block, const Program& description) {
   const Id described = BlockOf(description);
   for (const bool writes : {false, true}) {
@@ -110,8 +112,9 @@ absl::Status LayOutOperands(Program& p, Id block, const Program& description) {
   return absl::OkStatus();
 }
 
-// Splits the loops of the block by the sizes of the call, moves the inner parts inside, and returns the outermost of these.
-// kFailedPrecondition if a loop's iterations are no multiple of the size, or the description has no loops.
+// Splits the loops of the block by the sizes of the intrinsic's description, and moves the inner parts inside. Returns
+// the outermost inner part. kFailedPrecondition if a loop's iterations are no multiple of the size, or the description
+// has no loops.
 absl::StatusOr<Id> LoopsOfCall(Call& call, Id block, const Program& description) {
   Program& p = call.program();
   const absl::StatusOr<std::vector<int>> iters = ItersOfCall(p, block, description);

@@ -19,7 +19,8 @@
 namespace kiln {
 namespace {
 
-// Returns the range of each iter that the consumers below `loop` need.
+// Returns the range of each iter of the block that its consumers need in one iteration of `loop`. A block with several
+// results computes all values.
 std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
   if (p.block(block).dests.count != 1) return WholeRanges(p, block);
   const Id buffer = p.Accesses(p.block(block).dests)[0].buffer;
@@ -105,9 +106,9 @@ double Repeats(const Program& p, Id block, Id loop) {
   return after / now;
 }
 
-// Draws a location for the block. Leaves out those where it would run too often (CostTable::most_repeats): overlapping halos
-// and padding may be computed again, but a block that runs again for each element is never fast. Sampling such locations would
-// cost as much as the rest of the search.
+// Draws a location for the block. Leaves out those at which each instance would run more than CostTable::most_repeats
+// times on average: overlapping halos and padding may be computed again, but a block that runs again for each element
+// is slow.
 absl::Status SampleComputeLocation(Call& call) {
   const Program& p = call.program();
   const Id block = call.node(0);

@@ -44,8 +44,9 @@ int64_t LargestDivisor(int64_t n, int64_t most) {
   return divisor;
 }
 
-// Returns the threads of the nest that share `work` copies: on each axis as many as divide the work. If that would
-// more than double the rounds, returns all threads, of which some have nothing to do in the last round.
+// Returns how many threads on each axis share `work` copies: on each axis, the largest divisor of what is left. If each
+// thread would then have more than twice as many copies to make as with all threads, returns all threads of the nest;
+// some have nothing to do in the last round.
 Axes Sharing(const Threads& threads, int64_t work) {
   Axes all, some;
   if (threads.x > 1) all[LoopKind::kThreadX] = threads.x;

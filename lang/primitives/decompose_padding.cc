@@ -3,8 +3,8 @@
 //   for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)     ->      for i in 0..12: B[i] = 0
 //                                                                  for i in 0..8: B[i+2] = A[i]
 //
-// The loops at and below the given one are copied for a block that fills the buffer. The loops of the
-// copying block shrink to the range inside the bounds.
+// Splits a block that pads in two. A new block stores the constant everywhere; it gets copies of the loops at and below
+// the given one. The loops of the old block shrink to the range inside the bounds.
 #include <algorithm>
 #include <map>
 
@@ -50,8 +50,8 @@ absl::Status CheckPadding(const Program& p, Id block, Id loop) {
   return absl::OkStatus();
 }
 
-// Adds a block with the same instances that stores the constant, below copies of the loops from `loop` inwards. Returns the
-// block; `outermost` receives the outermost copy. The copies are detached.
+// Adds a block that stores the constant in all instances of `block`, below detached copies of the loops from `loop`
+// inwards. Returns the new block; `outermost` receives the outermost copy.
 Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
   const BlockNode old = p.block(block);
   const std::vector<Id> loops = LoopsAround(p, block);
@@ -85,8 +85,8 @@ Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
   return node;
 }
 
-// Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is the loop plus a
-// constant and no other binding uses the loop. Otherwise, and if no iteration remains, changes nothing.
+// Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is the loop plus
+// a constant and no other binding uses the loop. Otherwise, and if no iteration remains, changes nothing.
 void Shrink(Program& p, Id block, Id loop, Id mark) {
   const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
   if (!simple.has_value()) return;
@@ -105,7 +105,8 @@ void Shrink(Program& p, Id block, Id loop, Id mark) {
         return;
     }
   }
-  // In iterations first .. last, the value lies in the iter's extent and satisfies the condition.
+  // Computes the range first .. last of iterations in which the iter lies in its extent and the mark satisfies the
+  // condition.
   const int64_t offset = bound.offset, shift = bound.offset + simple->offset;
   const int64_t first = std::max({int64_t{0}, -offset, -shift});
   const int64_t last = std::min({p.loop(source.id).extent.Known(), iter.extent.Known() - offset,

@@ -4,7 +4,8 @@
 //     C[i] sum= f(i, k)          ->          C[i] = 0
 //                                            for k: C[i] += f(i, k)
 //
-// Copies the loops at and below the given one that feed spatial iters, for the initialization.
+// Moves the initialization of a reduction to a block of its own before a loop. The new block gets copies of the loops
+// at and below the given one that feed spatial iters.
 #include <algorithm>
 #include <map>
 
@@ -34,7 +35,8 @@ absl::Status CheckInitial(const Program& p, Id block, Id loop) {
   return absl::OkStatus();
 }
 
-// Checks that the initialization passes no other block that writes the result, or reads it before the reduction.
+// Checks that below the loop no other block writes the result, or reads it before the reduction, since the
+// initialization moves before the loop.
 absl::Status CheckOthers(const Program& p, Id block, Id loop) {
   for (const Id buffer : WrittenBuffers(p, block)) {
     std::vector<Id> others = Writers(p, buffer);
@@ -61,8 +63,8 @@ absl::Status CheckBlock(const Program& p, Id block) {
   return CheckNotWithin(p, block);
 }
 
-// Checks that an initialization before the loop, at `position` around the block, would run once for each
-// result.
+// Checks that an initialization before the loop loops[position] would run once for each result: no loop outside of it
+// feeds the reduction, the initial values are there, and no other block is in the way.
 absl::Status CheckLoop(const Program& p, Id block, const std::vector<Id>& loops, size_t position) {
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
   for (size_t i = 0; i < position; ++i) {
@@ -83,7 +85,7 @@ struct Nest {
   Id outermost = kNone, innermost = kNone;
 };
 
-// Returns a detached copy of the loops at and below `position` that feed spatial iters.
+// Returns a detached nest with copies of those loops of loops[position ..] that feed spatial iters of the block.
 Nest CopySpatialLoops(Program& p, Id block, const std::vector<Id>& loops, size_t position) {
   const std::vector<bool> spatial = Feeds(p, block, IterKind::kSpatial);
   Nest nest;
@@ -103,7 +105,8 @@ Nest CopySpatialLoops(Program& p, Id block, const std::vector<Id>& loops, size_t
   return nest;
 }
 
-// Adds a detached block that stores the initial value of the reduction, below `copies` of its loops. Returns the block.
+// Adds a detached block that stores the initial value of the reduction `old`. Its iters are bound to the loops to which
+// `copies` maps the loops of the reduction. Returns the block.
 Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& copies) {
   BlockNode init;
   init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));
@@ -112,7 +115,8 @@ Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& c
                     ? old.initial
                     : p.monoids[old.monoid].identity;
   init.provenance = {Provenance::Kind::kInit, old.provenance.origin, {}};
-  // Reduction iters stay in the list with a single instance, so that the positions of iters do not change.
+  // Keeps reduction iters in the list, as spatial iters with the single value 0, so that the positions of iters do not
+  // change.
   init.iters = {static_cast<int32_t>(p.iters.size()), old.iters.count};
   for (int i = 0; i < old.iters.count; ++i) {
     Iter iter = p.iters[old.iters.begin + i];

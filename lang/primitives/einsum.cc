@@ -29,14 +29,17 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Iters that are fused into one. Each iter of the batch is a group by itself.
+// Iters of a contraction that are fused into one iter of the matrix product: m, n, k, or one of the batch. An iter of
+// the batch is alone in its group. `size` is the product of the extents, and `padded` is `size` rounded up to a
+// multiple.
 struct Group {
   std::string name;
   std::vector<int> iters;
   int64_t size = 1, padded = 1;
 };
 
-// The matrix product that a block becomes.
+// Turns a contraction block into a (batched) matrix product. Plan checks whether that is possible, and Make changes the
+// program.
 class Product {
  public:
   Product(Program& program, Id block)
@@ -49,7 +52,8 @@ class Product {
   enum { kM, kN, kK };
   absl::Status CheckLoops() const;
   int64_t ExtentOf(int iter) const { return p_.iters[old_.iters.begin + iter].extent.Known(); }
-  // Returns an old iter as a digit of its group's iter. `position[g]` is the iter of group g in the new block.
+  // Returns an old iter as a quotient, with remainder, of the iter into which its group is fused. The iter of group g
+  // has the position position[g] in the new block.
   IndexSum Digit(int iter, const std::vector<int>& position) const;
   std::vector<int64_t> Padded(const std::vector<int>& groups) const;
   std::vector<int> With(int first, int second) const;  // returns the batch groups and two of m, n, k
@@ -147,7 +151,7 @@ IndexSum Product::Digit(int iter, const std::vector<int>& position) const {
     if (i == iter) break;
   }
   if (KILN_DEFECT("einsum.digit") && lower > 1) lower = 1;
-  // No remainder for the first digit: a guard excludes values beyond the extent.
+  // Takes no remainder for the outermost iter of the group. A guard excludes values beyond its extent.
   const bool first = group.iters[0] == iter;
   return IndexSum{0, {IndexSplit{source, 1, lower, first ? 0 : ExtentOf(iter)}}};
 }
@@ -173,7 +177,8 @@ std::vector<int64_t> Product::Padded(const std::vector<int>& groups) const {
   return extents;
 }
 
-// Returns the group of each index if no copy is needed: each index is an iter that forms a whole unpadded group. Otherwise
+// Returns, for each index, the group of its iter, if the buffer can be accessed without a copy: each index is an iter
+// that is alone in its group, and no group in `groups` is padded, or has several values and no index. Otherwise returns
 // nullopt.
 std::optional<std::vector<int>> Product::Plain(Range index, const std::vector<int>& groups) const {
   std::vector<int> plain;
@@ -192,7 +197,8 @@ std::optional<std::vector<int>> Product::Plain(Range index, const std::vector<in
   return plain;
 }
 
-// Returns index marks that use the product's iters with the numbers `groups`, of these extents.
+// Returns marks for an access with one index for each of `groups`: the iter of the product with that number. extents[i]
+// is the extent of index i.
 Range IndexBy(Program& p, const std::vector<int>& groups, const std::vector<int64_t>& extents) {
   std::vector<int32_t> marks;
   for (size_t i = 0; i < groups.size(); ++i)
@@ -200,8 +206,8 @@ Range IndexBy(Program& p, const std::vector<int>& groups, const std::vector<int6
   return p.AddList(marks);
 }
 
-// Returns a load that replaces a factor. It loads from a copy that computes the factor, unless the factor is
-// a load whose indices are plain iters.
+// Returns the load with which the matrix product reads a factor. A load whose indices are unpadded iters of the product
+// stays a load of the same buffer. For any other factor, adds a nest that computes the factor into a new buffer.
 Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix) {
   const Expr e = p_.exprs[factor];
   if (e.op == Op::kLoad) {
@@ -241,8 +247,8 @@ Id Product::Factor(Id factor, const std::vector<int>& groups, const char* suffix
   return p_.AddExpr(Expr::Load(e.dtype, buffer, index));
 }
 
-// Lets the product write a buffer indexed by m and n, and copies the result to its destination. Writes the destination itself
-// if it has this form already.
+// Lets the product write a new buffer indexed by the batch, m and n, and adds a nest that copies it to the destination.
+// If the destination already has such indices, without padding, the product writes it directly.
 void Product::Crop() {
   const Access dest = p_.Accesses(old_.dests)[0];
   const std::vector<int> groups = With(kM, kN);

@@ -15,7 +15,8 @@
 namespace kiln {
 namespace {
 
-// Defines each of the loops as a digit of the fused one. A loop of one iteration becomes 0, unless all have one.
+// Defines each of the fused loops by the fused one: i = f / J and j = f % J. A loop of one iteration is 0, unless all
+// have one.
 void DefineDigits(Program& p, const std::vector<Id>& loops, Id fused) {
   int64_t lower = p.loop(fused).extent.Known();
   const auto repeats = [&](Id loop) { return p.loop(loop).extent.Known() > 1; };
@@ -24,8 +25,8 @@ void DefineDigits(Program& p, const std::vector<Id>& loops, Id fused) {
   for (const Id loop : loops) {
     const Extent own = p.loop(loop).extent;
     lower /= own.Known();
-    // The outermost digit has no remainder, so that it stays expressible if the fused loop is later split
-    // imperfectly. Other loops of one iteration depend on nothing.
+    // Defines the outermost loop without a remainder, so that the definition stays expressible if the fused loop is
+    // later split imperfectly. Defines other loops of one iteration as the constant 0.
     IndexSum digit;
     if (loop == outermost) {
       digit.splits = {IndexSplit{Source::Loop(fused), 1, lower, 0}};

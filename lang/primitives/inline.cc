@@ -22,7 +22,8 @@ absl::Status Inexpressible(const Program& p, Id block) {
 
 absl::Status ComputeInline(Call& call) { return InlineBlock(call.program(), call.node(0)); }
 
-// Returns the marks that keep an index of the producer within a box, one for each dimension that the box cuts.
+// Returns the conditions under which an index of the producer lies in a box: one mark for each dimension in which the
+// index may leave it.
 Range DomainOf(Program& p, Range index, const Box& box, const std::vector<int64_t>& extents) {
   const auto extent_of = [&](Source source) { return extents[source.id]; };
   std::vector<int32_t> marks;
@@ -36,8 +37,8 @@ Range DomainOf(Program& p, Range index, const Box& box, const std::vector<int64_
   return p.AddList(marks);
 }
 
-// Returns the provenance of the block, over the producer's instances, which now also do the work of the block. `iters` are the
-// block's iters as functions of the producer's. An identity map is left out. Returns nullopt if the map cannot be expressed.
+// Returns the provenance of a producer that has taken over the work of `block`. `iters` are the block's iters as sums
+// over the producer's iters; the map is left out if it is the identity. Returns nullopt if it cannot be expressed.
 std::optional<Provenance> ProvenanceOf(Program& p, Id block, const std::vector<IndexSum>& iters,
                                        BodyRewriter& rewriter, size_t producer_iters) {
   Provenance provenance = p.block(block).provenance;
@@ -65,7 +66,7 @@ absl::Status ReverseComputeInline(Call& call) {
   const Access dest = p.Accesses(p.block(block).dests)[0];
   const Id value = p.List(p.block(block).values)[0];
   const Id made_value = p.List(p.block(producer).values)[0];
-  // The iters of the block in terms of the producer's iters, found from the element that the producer writes.
+  // Computes the iters of the block as sums over the producer's iters, from the element that the producer writes.
   const std::vector<int64_t> extents = IterExtents(p, producer);
   const auto extent_of = [&](Source source) { return extents[source.id]; };
   std::vector<IndexSum> iters;

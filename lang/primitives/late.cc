@@ -49,8 +49,9 @@ absl::Status ParallelizeOuter(Call& call) {
   return absl::OkStatus();
 }
 
-// Returns the number of lanes with which the code of the blocks stays below CostTable::function_line. Two
-// registers hide the latency of most functions; more registers only lengthen the code.
+// Returns how many lanes a loop may have before its code exceeds CostTable::function_line instructions: a multiple of
+// `vector` (the lanes of a register), at least `vector`. More registers only lengthen code that calls functions; two
+// already hide the latency of most of them.
 int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vector, const CostTable& costs) {
   int64_t instructions = 0;
   for (const Id block : blocks) instructions += Instructions(p, block, costs);
@@ -64,8 +65,8 @@ int64_t DivisorUpTo(int64_t extent, int64_t most) {
   return divisor;
 }
 
-// Vectorizes a transposing copy: for j: for i: S   ->   for i0: for j0: for i1 unrolled: for j1 in lanes: S.
-// kFailedPrecondition if no tile divides the loops.
+// Vectorizes a transposing copy by a tile in registers. kFailedPrecondition if no tile divides the loops.
+//   for j: for i: S   ->   for i0: for j0: unrolled i1: vectorized j1: S
 absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
   Program& p = call.program();
   const int64_t columns = DivisorUpTo(p.loop(of.lanes).extent.Known(), vector);
@@ -145,7 +146,7 @@ absl::Status VectorizeInner(Call& call) {
   return absl::OkStatus();
 }
 
-// True if the loop repeats a whole reduction inside it for other elements.
+// True if the loop repeats a whole reduction: a block below it reduces over an inner loop, but not over this one.
 bool RepeatsReduction(const Program& p, Id loop) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (p.block(block).monoid == kNone || UseOf(p, block, loop).reduction) continue;
@@ -166,8 +167,9 @@ class Unroller {
   }
 
  private:
-  // Unrolls the loop if its code stays short; otherwise may set the annotation kUnrolledSteps. Returns the instructions that
-  // the loop unrolls to, or 0 if it stays a loop. `line`: the instructions of its body.
+  // Unrolls the loop if its straight-line code has at most `limit_` instructions. A longer serial loop gets the
+  // annotation kUnrolledSteps, the number of iterations that fit. `line` is the number of instructions of the body.
+  // Returns the instructions of the unrolled loop, or 0 if the loop stays one.
   int64_t Unrolled(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) return line;
@@ -185,8 +187,8 @@ class Unroller {
     return all;
   }
 
-  // Returns the stores of a block for all its lanes: one per vector register, or one per lane if the lanes
-  // are not adjacent in memory.
+  // Returns the number of store instructions of a block for all lanes of the vectorized loop around it: one for each
+  // vector register, or one for each lane if a layout does not store the lanes next to each other.
   int64_t Stores(Id block) const {
     Id loop = p_.nodes[block].parent;
     while (loop != kRoot && !(p_.IsLoop(loop) && p_.loop(loop).kind == LoopKind::kVectorized))

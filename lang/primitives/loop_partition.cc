@@ -3,8 +3,8 @@
 //   for i in 0..E: S(i)      ->      for i0 in 0..e0: S(i0)
 //                                    for i1 in 0..e1: S(e0 + i1)
 //
-// Conditions that only some iterations need are then known in the other parts: a main part without guards,
-// and peeled parts.
+// Conditions that fail only near one end of the loop then hold in one part: a main part without guards, and peeled
+// parts.
 #include <algorithm>
 #include <map>
 
@@ -21,8 +21,8 @@
 namespace kiln {
 namespace {
 
-// Returns a detached copy of a tree. `sources` maps each loop of the old tree to its value in the new one; the copy adds its
-// loops. Blocks get fresh names.
+// Returns a detached copy of a tree of loops and blocks. Blocks get fresh names. `sources` maps loops around the tree
+// to what replaces them in the copy; CloneTree adds the loops of the tree.
 Id CloneTree(Program& p, Id node, std::map<Id, Source>& sources) {
   Id copy;
   if (p.IsLoop(node)) {
@@ -109,7 +109,8 @@ absl::Status LoopPartition(Call& call) {
   }
   if (open >= 0) sizes[open] = extent - known;
 
-  // The first of two parts, or the second of three, keeps the existing blocks and loops.
+  // The number of the part that keeps the existing blocks and loops: the first of two, or the second of three. The
+  // others get copies.
   const size_t main = (sizes.size() - 1) / 2;
   std::vector<Id> parts;
   std::vector<Source> values;

@@ -4,8 +4,8 @@
 //   for j in 0..E: T(j)      ->        S(m)
 //                                      T(m)
 //
-// T(m) then runs before S(m+1), S(m+2), ... So T(m) must not access what these write, nor write what they
-// access. If T starts a reduction when the loop is entered, its start runs before S(0) too.
+// Merges two loops that follow each other. T(m) then runs before S(m+1), S(m+2), ... So T(m) must not access what these
+// write, nor write what they access. If T starts a reduction when the loop is entered, its start runs before S(0) too.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -19,8 +19,8 @@
 namespace kiln {
 namespace {
 
-// Returns how far a range moves with one iteration of a loop, or nullopt if that is not constant. Appends the other terms of
-// the range's base to `rest`.
+// Returns by how much the base of a range grows from one iteration of the loop to the next; nullopt if that is not
+// constant. Appends the terms of the base without the loop to `rest`.
 std::optional<int64_t> StepOf(const DimRange& range, Id loop, IndexSum& rest) {
   int64_t step = 0;
   for (const IndexSplit& split : range.base.splits) {
@@ -35,8 +35,8 @@ std::optional<int64_t> StepOf(const DimRange& range, Id loop, IndexSum& rest) {
   return step;
 }
 
-// True if it is proven that i <= j whenever iteration i of `first` and iteration j of `second` touch the
-// same element.
+// True if it is proven that i <= j whenever iteration i of `first` touches an element of region a and iteration j of
+// `second` touches the same element as part of region b.
 bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id second) {
   std::vector<IndexSum> same;  // functions of the iteration that must be equal if both touch an element
   for (size_t d = 0; d < a.size(); ++d) {
@@ -44,8 +44,9 @@ bool NeverLater(const Program& p, const Region& a, const Region& b, Id first, Id
     const std::optional<int64_t> step = StepOf(a[d], first, rest_a), other = StepOf(b[d], second, rest_b);
     const int64_t ahead = b[d].base.offset - a[d].base.offset;
     if (step.has_value() && *step != 0 && step == other && rest_a == rest_b) {
-      // If both touch an element, step * (i - j) lies between ahead - (extent of a - 1) and ahead + (extent
-      // of b - 1).
+      // Returns true if this dimension alone proves i <= j. Both bases move by `step` per iteration; that of b is
+      // `ahead` larger. If iterations i and j touch one element, step * (i - j) is at least ahead - (a.extent - 1) and
+      // at most ahead + (b.extent - 1).
       if (*step > 0 ? ahead + b[d].extent - 1 < *step : a[d].extent - 1 - ahead < -*step) return true;
       continue;
     }

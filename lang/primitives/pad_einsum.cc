@@ -25,7 +25,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Returns the iters that the indices consist of. Returns an empty list if the indices are anything but iters, all different.
+// Returns the iters that the indices are, one for each dimension. Returns an empty list if an index is anything but an
+// iter, or two are the same iter.
 std::vector<int> ItersOf(const Program& p, Range index) {
   std::vector<int> iters;
   for (const Id mark : p.List(index)) {
@@ -38,8 +39,8 @@ std::vector<int> ItersOf(const Program& p, Range index) {
   return iters;
 }
 
-// Collects the loads whose product the value is, each once. Casts are ignored. Returns false if the value is anything else, or
-// an index of a load is no iter of its own.
+// Collects the loads of which the value is a product, each once, looking through casts. Returns false if the value is
+// no product of loads, or the indices of a load are not distinct iters. `seen` has the expressions that were visited.
 bool Factors(const Program& p, Id value, std::vector<Id>& loads, absl::flat_hash_set<Id>& seen) {
   if (!seen.insert(value).second) return true;
   const Expr& e = p.exprs[value];
@@ -100,8 +101,8 @@ bool Indexes(const Program& p, size_t iter, Range index) {
   return std::count(iters.begin(), iters.end(), static_cast<int>(iter)) > 0;
 }
 
-// OK if a spatial iter indexes the result, or a reduction iter does not. An iter that has one value and is not padded may do
-// either.
+// Checks that iter i indexes the result if it is spatial, and does not if it is a reduction iter. An iter that has one
+// value and is not padded may do either.
 absl::Status CheckRole(const Program& p, Id block, size_t i, bool padded) {
   const Iter& iter = p.Iters(p.block(block).iters)[i];
   if (!padded && iter.extent.Known() == 1) return absl::OkStatus();
@@ -110,8 +111,8 @@ absl::Status CheckRole(const Program& p, Id block, size_t i, bool padded) {
   return No(absl::StrCat("iter ", p.Text(iter.name), " does not index the result"));
 }
 
-// OK if the terms that padding adds to a reduction are 0: some factor is padded, and no other one is a float, which may be
-// infinite.
+// Checks that the terms which padding adds to a reduction are 0: iter i indexes some factor, which is padded with
+// zeros. All floats among the factors must be padded, since 0 times an infinite factor is NaN.
 absl::Status CheckTerms(const Program& p, const Iter& iter, size_t i, const std::vector<Id>& loads) {
   bool padded = false;
   for (const Id load : loads) {
@@ -147,8 +148,8 @@ absl::Status CheckPadded(const Program& p, Id block, const std::vector<int64_t>&
   return absl::OkStatus();
 }
 
-// Makes a detached nest over `shape` that copies dest[i...] = source[i...], or 0 where an index exceeds its limit. Returns the
-// nest; `node` receives the block.
+// Makes a nest over `shape` that copies dest[i...] = source[i...], or stores 0 where an index is not below its limit.
+// Returns the nest, detached; `node` receives the copying block.
 Id CopyNest(Program& p, absl::string_view name, Id source, Id dest, const std::vector<Extent>& shape,
             const std::vector<Extent>& limits, bool tainted, Id& node) {
   node = AddCopyBlock(p, name, source, dest);
@@ -180,7 +181,7 @@ Id AddPadded(Program& p, Id buffer, const std::vector<Extent>& shape) {
   return p.AddBuffer(name, p.buffers[buffer].dtype, shape, Role::kTemporary);
 }
 
-// The padded and the original extents of a buffer with these indices.
+// The shape of a buffer that the iters of an einsum index: with padded extents, and with the extents before.
 struct Shape {
   std::vector<Extent> padded, plain;
 };
@@ -202,7 +203,8 @@ Range PaddedIndex(Program& p, Range index, const std::vector<Extent>& shape) {
   return p.AddList(marks);
 }
 
-// Copies operands that need padding, before the nest of the block. Returns the loads of the copies by the loads of the block.
+// Copies each operand that needs padding to a padded buffer, in a nest before that of the block. Returns a map from the
+// block's loads to the loads of the padded buffers.
 absl::flat_hash_map<Id, Id> PadReads(Call& call, Id block, const Einsum& einsum) {
   Program& p = call.program();
   const bool tainted = AnyTainted(p, block);

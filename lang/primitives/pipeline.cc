@@ -22,8 +22,8 @@ namespace {
 
 constexpr int64_t kMax = 1 << 20;
 
-// Checks that a list is empty or has one number for each of `count` items. kFailedPrecondition otherwise; kInvalidArgument if a
-// number is not in 0 .. kMax.
+// Checks that a list is empty or has one number for each of `count` items. kFailedPrecondition otherwise;
+// kInvalidArgument if a number is not in 0 .. kMax.
 absl::Status CheckList(const std::vector<int64_t>& list, size_t count, absl::string_view what) {
   if (!list.empty() && list.size() != count)
     return absl::FailedPreconditionError(
@@ -46,7 +46,7 @@ absl::Status Pipeline(Call& call) {
   size_t children = 0;
   for (Id child = p.nodes[loop].first; child != kNone; child = p.nodes[child].next) ++children;
   const auto &stage = call.Ints(0), &order = call.Ints(1), &depth = call.Ints(2), &producers = call.Ints(4);
-  // Depths are operands. Older traces have them as an attribute; stages do not follow from these.
+  // Reads the depths from the operands. Older traces have them as an attribute, from which no stages follow.
   const auto numbers = call.numbers(1);
   std::vector<int64_t> copies(numbers.begin(), numbers.end());
   if (copies.size() == 1) copies.resize(carried.size(), copies[0]);

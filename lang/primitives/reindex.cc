@@ -26,7 +26,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// The access to reindex, and the place of the copy.
+// What reindex replaces: the index of a buffer, as sums over the block's iters, of which `iters` occur in it. The copy
+// goes to the node `scope`.
 struct Reindexed {
   Id buffer = kNone, scope = kNone;
   std::vector<IndexSum> index;
@@ -105,7 +106,8 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
     if (named[i]) r.iters.push_back(static_cast<int>(i));
   }
   const Bindings bindings = ResolveBindings(p, block);
-  // A parameter has all its elements from the start.
+  // Lets the copy cover the iters' extents, without checks for gaps, if no block writes the buffer: all elements of a
+  // parameter are there from the start.
   const bool whole = Writers(p, r.buffer).empty();
   if (!whole &&
       (HasInnerGuards(p, bindings) || (p.IsLoop(r.scope) && !EmptyingIters(p, bindings, r.scope).empty()))) {
@@ -126,8 +128,8 @@ absl::Status Complete(const Program& p, Id block, Reindexed& r) {
   return absl::OkStatus();
 }
 
-// Returns a detached block, without loops, that copies the buffer to `reindexed`, or back if not `reads`. The buffer is
-// accessed at the index, `reindexed` at the iters.
+// Returns a detached block, without loops, that copies r.buffer to `reindexed`, or back if not `reads`. It accesses
+// r.buffer at the index of the original block, and `reindexed` at one iter for each dimension.
 Id AddCopy(Program& p, Id block, const Reindexed& r, Id reindexed, bool reads) {
   BlockNode copy;
   std::vector<int32_t> own, given;

@@ -2,7 +2,7 @@
 //
 //   for i: for j: for k: S      -- reorder k i -->      for k: for j: for i: S
 //
-// The given loops take each other's places on their chain, in the given order; other loops keep theirs. A
+// Puts loops of one nest into the given order. They take each other's places; other loops between them keep theirs. A
 // reduction may then combine its values in another order, which its monoid allows.
 #include <algorithm>
 
@@ -18,7 +18,8 @@
 namespace kiln {
 namespace {
 
-// Checks that no instance runs twice in a reduction that then starts at another loop.
+// Checks the reductions below the loops: where a reduction starts at another loop in the new order, no instance may run
+// twice below that loop.
 absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
   for (const Id block : BlocksBelow(p, chain.back())) {
     if (p.block(block).monoid == kNone || p.block(block).accumulates) continue;
@@ -43,8 +44,8 @@ absl::Status CheckReductions(const Program& p, const std::vector<Id>& chain, con
   return absl::OkStatus();
 }
 
-// Checks that an iteration still reads only what earlier ones have written: the loops that separate the two must be the same,
-// in the same order.
+// Checks that, in the new order, an iteration reads only what earlier iterations have written. For each buffer, the
+// loops whose iterations read what others write must stay in the same order.
 absl::Status CheckDependences(const Program& p, const std::vector<Id>& chain, const std::vector<Id>& order) {
   const std::vector<Id> blocks = BlocksBelow(p, chain.back());
   if (blocks.size() < 2) return absl::OkStatus();
@@ -73,7 +74,8 @@ absl::Status Reorder(Call& call) {
   Id outermost = wanted.front(), innermost = wanted.front();
   for (const Id loop : wanted) {
     if (given(loop) != 1) {
-      // Not an invalid argument: with other decisions, two handles may name different loops.
+      // Refuses a loop that is given twice as a failed precondition, not an invalid argument: with other decisions, the
+      // two handles may name different loops.
       return absl::FailedPreconditionError(
           absl::StrCat("loop ", p.Text(p.loop(loop).name), " is given twice"));
     }
@@ -105,7 +107,7 @@ absl::Status Reorder(Call& call) {
   if (!once.ok() && !KILN_DEFECT("reorder.restart")) return once;
   if (const absl::Status kept = CheckDependences(p, chain, order); !kept.ok()) return kept;
 
-  // The nodes move, not the loops in them, because handles and bindings refer to nodes.
+  // Reorders the nodes, and leaves each loop in its node, because handles and bindings refer to nodes.
   const Id marker = p.AddLoop("place", 1);
   p.Replace(outermost, marker);
   std::vector<Id> children;

@@ -3,6 +3,8 @@
 //   for o in 0..I/4: for t in 0..4: B[4*o + t] = f        for o in 0..I/4:
 //   for i in 0..I: C[i] = g(B[i])                   ->      for t in 0..4: B[4*o + t] = f
 //                                                           for c in 0..4: C[4*o + c] = g(B[4*o + c])
+//
+// Moves a block below a loop of its producers. There it consumes what one iteration of the loop computes.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -28,7 +30,8 @@ bool UsedOutside(const Program& p, Id block, Id loop) {
          std::any_of(readers.begin(), readers.end(), [&](Id r) { return !IsAncestor(p, loop, r); });
 }
 
-// Refuses (kFailedPrecondition) a move in which iterations that run at once would reduce into the same elements.
+// Refuses (kFailedPrecondition) to move a reduction below `loop` if iterations of this loop or of one around it run at
+// once and would reduce into the same elements.
 absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRange> ranges) {
   if (p.block(block).monoid == kNone) return absl::OkStatus();
   const auto iters = p.Iters(p.block(block).iters);
@@ -55,8 +58,9 @@ struct PartialWriter {
   Id writer, buffer, loop;
 };
 
-// Returns these writers. Leaves out loads of buffers that are written directly below `loop`, because PartsRead
-// (lang/analysis/placement.cc) has checked them.
+// Returns the writers of buffers that the block reads, each with the loop, `loop` or one around it, of which one
+// iteration writes only a part of the buffer. Loops that are around the block already do not count. Leaves out loads of
+// buffers that are written directly below `loop`, because PartsRead (lang/analysis/placement.cc) has checked them.
 std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
   std::vector<PartialWriter> writers;
   for (const Id buffer : ReadBuffers(p, block)) {
@@ -70,8 +74,8 @@ std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
   return writers;
 }
 
-// True if one iteration of w.loop certainly completes every element of `part`, the region that it writes,
-// apart from elements beyond the buffer's bounds. False if this is not certain.
+// True if it is certain that one iteration of the loop w.loop completes every element of `part`, the region of the
+// buffer that the writer w.writer writes in it. Elements beyond the buffer's bounds do not count.
 bool WritesItsPart(const Program& p, const PartialWriter& w, const Bindings& bindings, const Region& part) {
   const BlockNode& writer = p.block(w.writer);
   if (writer.domain.count != 0 || HasInnerGuards(p, bindings) || !IsDense(part)) return false;
@@ -85,7 +89,8 @@ bool WritesItsPart(const Program& p, const PartialWriter& w, const Bindings& bin
   return true;
 }
 
-// Checks, in the program after the move, that the block reads only elements that are written before it.
+// Checks, in the program after the move, that the block reads only elements that `writers` have written before in the
+// same iteration of their loops.
 absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWriter>& writers) {
   const Bindings bindings = ResolveBindings(p, block);
   for (const PartialWriter& w : writers) {
@@ -107,7 +112,7 @@ absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWri
   return absl::OkStatus();
 }
 
-// True if the values of both ranges may follow from one loop.
+// True if the bases of both ranges depend on one loop, or may, because a base contains a mark.
 bool ShareALoop(const DimRange& a, const DimRange& b) {
   return absl::c_any_of(a.base.splits, [&](const IndexSplit& of_a) {
     return absl::c_any_of(b.base.splits, [&](const IndexSplit& of_b) {
@@ -117,11 +122,11 @@ bool ShareALoop(const DimRange& a, const DimRange& b) {
   });
 }
 
-// The values of a moved block's iters in one iteration of the loop.
+// The values that the iters of a moved block take in one iteration of the loop below which it moves.
 struct MovedRanges {
   std::vector<DimRange> ranges;  // by iter
   std::vector<std::vector<int>>
-      limited;  // by read of what a block below the loop writes: the iters that it limits
+      limited;  // for each read of what a block below the loop writes, the iters that it limits
 
   explicit MovedRanges(std::vector<DimRange> whole) : ranges(std::move(whole)) {}
 
@@ -130,9 +135,10 @@ struct MovedRanges {
     limited.back().push_back(iter);
   }
 
-  // True if proven: the iterations of the loop, and of those around it, give the iters all combinations of values. Each
-  // buffer's elements are all written, so one read alone loses none. Two iters that different reads limit by one loop would
-  // only be equal, such as i and j in C[i, j] = A[i] * B[j] where an iteration makes A[o] and B[o].
+  // True if it is proven that the iterations of the loop, and of those around it, give the iters all combinations of
+  // values. False if different reads limit two iters by one loop, so that the iters would only be equal: i and j in
+  // C[i, j] = A[i] * B[j], where an iteration makes A[o] and B[o]. One read alone loses no combination, as all its
+  // elements are written.
   bool TakeAllValues() const {
     const int count = static_cast<int>(ranges.size());
     for (int a = 0; a < count; ++a) {
@@ -166,7 +172,8 @@ absl::Status ReverseComputeAt(Call& call) {
       moved_ranges.limited.emplace_back();
       for (size_t d = 0; d < index.size(); ++d) {
         const std::optional<SimpleIndex> simple = AsSimpleIndex(p, index[d]);
-        // If the base depends on loops, the region also tells which iterations write nothing for the block.
+        // Limits the iter to what one iteration of the loop writes, if that is less than all values. A range that moves
+        // with loops counts as less whatever its extent, because some iterations then write nothing for the block.
         if (simple.has_value() &&
             (!region[d].base.IsConstant() || region[d].extent < ranges[simple->iter].extent)) {
           moved_ranges.Limit(simple->iter, region[d]);

@@ -3,7 +3,8 @@
 //   for i: for k0: for k1:                     for i: for k0: for k1: B.rf[k0, i] sum= f(i, k0, k1)
 //     B[i] sum= f(i, k0, k1)          ->       for i: for k0: B[i] sum= B.rf[k0, i]
 //
-// The loop then feeds a spatial iter of the new block, so it may be parallelized, vectorized or reordered.
+// Gives each iteration of a reduction loop (k0) a partial result; a new block combines them. In the old block, the loop
+// then feeds a spatial iter, so it may be parallelized, vectorized or reordered.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

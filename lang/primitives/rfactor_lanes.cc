@@ -16,7 +16,8 @@
 namespace kiln {
 namespace {
 
-// Returns the loop to split into lanes, or kNone if the block is not a row reduction.
+// Returns the innermost loop of a reduction along contiguous elements, which can be split into lanes; kNone if the
+// block is no such reduction.
 Id RowOf(const Program& p, Id block) {
   const Id loop = p.nodes[block].parent;
   if (p.nodes[block].first != kNone || p.block(block).monoid == kNone || !p.IsLoop(loop)) return kNone;

@@ -29,8 +29,9 @@ enum TileAttribute {
   kWaste
 };
 
-// Returns how many elements of the widest type that blocks below the loop write fit the target's limit `bound`. "unrolled" is a
-// number of instructions. kInvalidArgument for an unknown limit.
+// Returns the target's limit `bound` in elements: "registers", "l1", "l2" or "l3", divided by the size of the widest
+// type that blocks below the loop write. For "unrolled", returns a number of instructions. kInvalidArgument for other
+// texts.
 absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop, absl::string_view bound) {
   if (bound == "unrolled") return target.max_unrolled;
   int64_t widest = 1;
@@ -46,12 +47,14 @@ absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop,
       absl::StrCat("the target has no bound \"", bound, "\"; there are registers, unrolled, l1, l2 and l3"));
 }
 
-// Returns the position of the first operand that is a bound. The last operands are bounds, as many as the attributes list.
+// Returns the position of the first operand of the step that bounds a factor of the tile. These operands come last; the
+// attributes most-of and each-of have one number for each.
 int FirstBound(const Call& call) {
   return call.num_operands() - static_cast<int>(call.Ints(kMostOf).size() + call.Ints(kEachOf).size());
 }
 
-// Checks the attributes that say what the last operands bound.
+// Checks the operands that bound factors of a tile: each is one number, and the numbers in most-of and each-of, which
+// name the factors, are below `parts`. kInvalidArgument otherwise.
 absl::Status CheckBounds(const Call& call, int64_t parts) {
   for (const TileAttribute list : {kMostOf, kEachOf}) {
     for (const int64_t i : call.Ints(list)) {
@@ -67,7 +70,8 @@ absl::Status CheckBounds(const Call& call, int64_t parts) {
   return absl::OkStatus();
 }
 
-// Makes bounds[which[i]] at most operand `first` + i, for each i. A bound below 1 counts as 1.
+// For each i, lowers bounds[which[i]] to the number of operand `first` + i, or to 1 if that is less. A bound of 0 was
+// no bound before.
 void Lower(const Call& call, int first, const std::vector<int64_t>& which, std::vector<int64_t>& bounds) {
   for (size_t i = 0; i < which.size(); ++i) {
     const int64_t most = std::max<int64_t>(1, call.value(first + static_cast<int>(i))[0]);
@@ -76,7 +80,8 @@ void Lower(const Call& call, int first, const std::vector<int64_t>& which, std::
   }
 }
 
-// Restricts tiles to those whose factors are at most `each` (0: no bound). Memoized per thread.
+// Restricts a distribution of tiles to those in which each factor i is at most each[i] (0: no bound). Memoized per
+// thread.
 const Distribution& WithEach(const Distribution& tiles, const std::vector<int64_t>& each) {
   thread_local absl::flat_hash_map<std::pair<Distribution, std::vector<int64_t>>,
                                    std::unique_ptr<const Distribution>>
@@ -93,8 +98,9 @@ const Distribution& WithEach(const Distribution& tiles, const std::vector<int64_
   return *slot;
 }
 
-// Returns the largest last factor that the budget and the target's bound leave, given the tiles `within`; 0 means no limit.
-// kInvalidArgument if the bound is unknown, or a tile is no sampled value.
+// Returns the largest last factor of the tile that the attributes `innermost`, `budget` and `bound` allow, given the
+// sampled tiles `within`; 0 means no limit. kInvalidArgument if the bound is unknown, or an operand of `within` is a
+// number.
 absl::StatusOr<int64_t> Innermost(const Call& call, const Program& p) {
   int64_t innermost = call.Int(kInnermost), budget = call.Int(kBudget);
   if (!call.Text(kBound).empty()) {
@@ -197,7 +203,7 @@ absl::Status SampleCategorical(Call& call) {
   return call.Draw(weights.empty() ? Distribution::Uniform(values) : Distribution::Discrete(values, weights));
 }
 
-// Returns the declarations of the attributes in the order of TileAttribute, up to kEachOf.
+// Returns the declarations of the attributes that both tile primitives have, in the order of TileAttribute.
 std::vector<AttributeDecl> TileBounds() {
   return {{"n", int64_t{4}},
           {"innermost", int64_t{64}},

@@ -44,8 +44,8 @@ Id Disturber(const Program& p, Id block, Id loop) {
 
 using Factors = absl::InlinedVector<int64_t, 6>;
 
-// Replaces a factor -1 by one that covers the rest of the extent. Returns the product of all factors. kInvalidArgument if
-// another factor is below 1, or the product is too large.
+// Replaces a factor -1 by one that covers the rest of the extent. Returns the product of all factors. kInvalidArgument
+// if another factor is below 1, or the product is too large.
 absl::StatusOr<int64_t> CoverExtent(Factors& factors, int64_t extent) {
   int64_t known = 1, open = -1;
   for (size_t i = 0; i < factors.size(); ++i) {
@@ -65,8 +65,9 @@ absl::StatusOr<int64_t> CoverExtent(Factors& factors, int64_t extent) {
   return known;
 }
 
-// OK if extra iterations do no harm. A block that does not depend on the loop gets no guard, so extra iterations run it more
-// often than before. Refuses this within a reduction, and if other blocks write what it accesses.
+// Checks that a split whose factors exceed the extent is safe. A block that does not depend on the loop has no guard,
+// so the extra iterations run it more often than before. Refuses this within a reduction, and if another block writes
+// what the block accesses.
 absl::Status CheckRepeats(const Program& p, Id loop, const Factors& factors, int64_t known) {
   for (const Id block : BlocksBelow(p, loop)) {
     if (DependsOn(p, block, loop) || KILN_DEFECT("split.repeats")) continue;

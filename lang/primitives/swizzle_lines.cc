@@ -23,8 +23,9 @@ constexpr int64_t kLineBytes = 128, kChunkBytes = 16;
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Returns the elements of a panel: the last dimension of what the block writes below the loops around all uses of the buffer,
-// at most a line. kFailedPrecondition if a tile has another width or does not begin at a multiple of the panel.
+// Returns the width of a panel in elements: that of the tile which the block writes below the loops around all uses of
+// the buffer, at most a line of 128 bytes. kFailedPrecondition if a tile's width is neither a multiple of 128 bytes nor
+// 16, 32 or 64, or a tile does not begin at a multiple of the panel.
 absl::StatusOr<int64_t> PanelOf(const Program& p, Id block, Id buffer) {
   std::vector<Id> users = Readers(p, buffer);
   users.push_back(block);

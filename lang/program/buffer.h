@@ -21,8 +21,9 @@ struct Scope {
   friend bool operator==(Scope a, Scope b) { return a.storage == b.storage && a.owner == b.owner; }
 };
 
-// Returns the storage with its owner: the grid owns global memory, a block shared memory, a thread its stack
-// and registers, and a warp or warpgroup its fragments, which are spread over registers of its lanes.
+// Returns the scope of a storage, that is, the storage with its owner. The grid owns global memory, a block shared
+// memory, a thread its stack and registers, and a warp or warpgroup its fragments, which are spread over registers of
+// its lanes.
 Scope ScopeOf(Storage storage);
 
 // The parameters of the function are the buffers with a role other than kTemporary and kStatus, in the order
@@ -31,17 +32,17 @@ Scope ScopeOf(Storage storage);
 // valid.
 enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary, kStatus };
 
-// True if the caller provides the contents. No block writes such a buffer.
+// True if the caller provides the contents of a buffer with this role. No block writes such a buffer.
 inline bool IsGiven(Role role) {
   return role == Role::kInput || role == Role::kConstant || role == Role::kScalar;
 }
 
-// What an axis of a layout selects. Layouts in memory have only address axes. Fragments have lane axes (at
-// most 32 lanes, of a warp or warpgroup), warp axes (at most 4 warps, of a warpgroup) and register axes, but
-// no address axes.
+// The kinds of a layout's axes: what the position along the axis selects. Layouts in memory have only address axes.
+// Fragments have lane axes (at most 32 lanes, of a warp or warpgroup), warp axes (at most 4 warps, of a warpgroup) and
+// register axes, but no address axes.
 enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
-// XORs address bits [from, from+bits) into bits [to, to+bits), from != to. The address counts elements. It is
-// one to one if the memory's size is a multiple of 2^(to + bits). bits 0: no swizzle.
+// A permutation of addresses, which count elements: XORs address bits [from, from+bits) into bits [to, to+bits), where
+// from != to. It is one to one if the memory's size is a multiple of 2^(to + bits). bits 0: no swizzle.
 struct Swizzle {
   int8_t from = 0, to = 0, bits = 0;
 };

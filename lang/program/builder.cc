@@ -23,7 +23,7 @@ Id Builder::Constant(absl::string_view name, DType dtype, const std::vector<Exte
                      std::string bytes) {
   const Id id = program_.AddBuffer(program_.FreshName(name), dtype, shape, Role::kConstant);
   if (bytes.empty()) return id;
-  // The program holds its bytes, so it is not an argument.
+  // Removes the constant from the parameters: the program holds its bytes, so the caller does not pass them.
   program_.parameters.pop_back();
   program_.buffers[id].data = static_cast<Id>(constants_.size());
   constants_.push_back(std::move(bytes));

@@ -40,9 +40,10 @@ class Builder {
   Id Input(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
   Id Output(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
   Id Temporary(absl::string_view name, DType dtype, const std::vector<Extent>& shape);
-  // Adds a constant with these bytes (row-major), or without bytes if the caller passes it as an argument.
+  // Adds a constant buffer with these bytes (row-major). If `bytes` is empty, the caller of the program passes the
+  // constant as an argument.
   Id Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape, std::string bytes = "");
-  // Turns a temporary into the next output parameter, or into the status that the function returns.
+  // MakeOutput turns a temporary into the next output parameter, MakeStatus into the status that the function returns.
   void MakeOutput(Id buffer);
   void MakeStatus(Id buffer);
   Id Scalar(absl::string_view name, DType dtype);  // an input of rank 0
@@ -66,11 +67,14 @@ class Builder {
   Id CustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent) {
     return program_.AddCustomMonoid(combine, dtype, identity, idempotent);
   }
-  // Compute and Reduce add a block and return its node.
+  // Compute and Reduce add a block with a loop for each iter, and return the block's node. Compute stores `value` at
+  // each point of the iters; Reduce combines the values `lift` with a monoid, starting from `initial` or the monoid's
+  // identity.
   Id Compute(absl::string_view name, const std::vector<IterSpec>& iters, const Place& dest, Id value);
   Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Monoid::Kind monoid,
             const Place& dest, Id lift, Id initial = kNone);
-  // Reduces with a monoid of several results. Either each result has an initial value, or none has.
+  // Adds a block that reduces with a monoid of several results, such as argmax. Either each result has an initial
+  // value, or none has.
   Id Reduce(absl::string_view name, const std::vector<IterSpec>& iters, Id monoid,
             const std::vector<Place>& dests, const std::vector<Id>& lifts,
             const std::vector<Id>& initial = {});

@@ -22,7 +22,8 @@ class Expr {
   DType dtype = DType::kF32;
 
   Expr() = default;  // the f32 constant 0
-  // An operation whose operands are all expressions. They may be left out if the caller has their values.
+  // Creates an operation whose operands a, b and c are all expressions. Code that only computes the operation, on
+  // values that it has, may leave the operands out.
   Expr(Op op, DType dtype, Id a = kNone, Id b = kNone, Id c = kNone) : Expr(op, dtype, {a, b, c}, 0) {
     Require(op == Op::kTuple || op >= Op::kSelect);
   }
@@ -30,7 +31,7 @@ class Expr {
   static Expr Arg(DType dtype, int64_t number) { return {Op::kArg, dtype, kNoIds, number}; }
   static Expr Index(Id mark) { return {Op::kIndex, DType::kIndex, {mark, kNone, kNone}, 0}; }
   static Expr Load(DType dtype, Id buffer, Range index) {
-    // Equal loads of rank 0 are one node, wherever their empty range begins.
+    // Stores 0 as the beginning of an empty index range, so that equal loads of rank 0 are equal nodes.
     return {Op::kLoad, dtype, {buffer, index.count == 0 ? 0 : index.begin, index.count}, 0};
   }
   static Expr Gather(DType dtype, Id buffer, Id index) {
@@ -45,7 +46,8 @@ class Expr {
   absl::Span<Id> Operands() { return {ids_.data(), static_cast<size_t>(Arity(op))}; }
   Id operand(int i) const { return Operands()[i]; }
 
-  // Returns the bits of a constant (of a double for floats, else of an int64), or the number of an argument.
+  // Returns the bits of a constant (of a double for floats, else of an int64), or the number of a monoid's argument
+  // (kArg).
   int64_t Number() const {
     Require(op == Op::kConstant || op == Op::kArg);
     return bits_;
@@ -80,7 +82,7 @@ class Expr {
     return {{static_cast<int32_t>(bits_ >> 32), static_cast<int32_t>(bits_)}, ids_[0], ids_[1]};
   }
 
-  // True for equal nodes of one pool.
+  // Compares two nodes of one program. Operands are compared by their ids.
   friend bool operator==(const Expr&, const Expr&) = default;
   size_t Hash() const;  // equal in every run
 
@@ -97,7 +99,7 @@ class Expr {
 // True if the operation is an integer division or remainder, which is undefined for divisor 0.
 bool DividesIntegers(const Expr& e);
 
-// Returns the buffer that the expression itself reads, by a load or a gather, or kNone.
+// Returns the buffer that the expression itself, not its operands, reads by a load or a gather; kNone if it reads none.
 Id BufferRead(const Expr& e);
 
 }  // namespace kiln

@@ -22,7 +22,7 @@ class ExprCopier {
     std::function<Id(Id expr)> replace{};  // an expression of `to` to use instead of a copy; kNone: copy
     std::function<Id(Id buffer)> buffer{};
     std::function<Id(Id mark)> mark{};  // kNone: the mark cannot be expressed in `to`
-    // Replaces the whole index of a load of a buffer of `from`, instead of its marks one by one.
+    // Returns the whole index for a load of a buffer of `from`, in place of the rule `mark` for each index.
     std::function<Range(Id buffer, Range index)> index{};
     // An expression is copied as a tree, without sharing, if the tree has at most this many nodes. Its text
     // then names no values.
@@ -31,7 +31,8 @@ class ExprCopier {
   ExprCopier(const Program& from, Program& to, Rules rules)
       : from_(from), to_(to), rules_(std::move(rules)) {}
 
-  // Copy expressions. The first returns kNone if a mark cannot be expressed; the pools of `to` may then contain unused entries.
+  // Return a copy of the expression, and of each expression of a list. The copy of an expression is kNone if one of its
+  // marks cannot be expressed in `to`; the pools of `to` may then contain unused entries.
   Id Copy(Id expr);
   Range Copy(Range exprs);
   // Forgets the copies made so far. Call it when the rules begin to give other answers.

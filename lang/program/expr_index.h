@@ -14,9 +14,9 @@ namespace kiln {
 
 class ExprIndex {
  public:
-  // Returns the equal expression of the pool, or kNone, in constant time.
+  // Returns the id of the expression of the pool `exprs` that equals `expr`, or kNone. Takes constant time.
   Id Find(const std::vector<Expr>& exprs, const Expr& expr) const;
-  // Adds the expressions that were appended to the pool.
+  // Adds the expressions that were appended to the pool since the last call.
   void Update(const std::vector<Expr>& exprs);
   // Rebuilds the index after expressions of the pool changed.
   void Rebuild(const std::vector<Expr>& exprs) {

@@ -1,5 +1,5 @@
-// A call between the blocks of a program that is no part of it: code that another compiler makes of operations which
-// a Program cannot express. It reads all of some buffers and writes all of others. Plain data.
+// A call of foreign code, which is no part of a program but runs between its blocks: another compiler made it from
+// operations that a Program cannot express. The call reads all of some buffers and writes all of others. Plain data.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@ using Id = int32_t;
 inline constexpr Id kNone = -1;
 inline constexpr Id kRoot = 0;
 
-// A list in one of Program's pools.
+// A list: `count` elements from position `begin` on in one of the vectors of a Program.
 struct Range {
   int32_t begin = 0, count = 0;
 };
@@ -34,7 +34,7 @@ class Extent {
   }
 
   bool constant() const { return parameter_ == kNone; }
-  // Returns the number. Requires constant(): check sizes that come from a user first (CheckConstantExtents).
+  // Returns the constant size. Aborts for a parameter: check sizes that come from a user first (CheckConstantExtents).
   int64_t Known() const {
     KILN_CHECK(constant(), "the extent is a parameter");
     return upper_;

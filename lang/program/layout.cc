@@ -72,8 +72,8 @@ absl::Status CheckKinds(const Program& p, Id buffer) {
 bool IsOneToOne(Swizzle s, int64_t elements) {
   if (s.bits == 0) return true;
   if (s.from == s.to) return false;
-  // The swizzle permutes each complete block of 2^(to + bits) elements within itself. Only addresses of an
-  // incomplete last block can leave the memory.
+  // Tests the addresses of an incomplete last block of 2^(to + bits) elements. Only they can leave the memory, because
+  // the swizzle permutes each complete block within itself.
   const int64_t whole = elements - elements % (int64_t{1} << (s.to + s.bits));
   for (int64_t address = whole; address < elements; ++address)
     if (Swizzled(s, address) >= elements) return false;

@@ -6,14 +6,16 @@
 
 namespace kiln {
 
-// Returns kFailedPrecondition if the swizzle is not one to one or the kinds of axes are inconsistent, otherwise OK.
+// Checks the layout of a buffer: its swizzle is one to one, and the kinds of its axes are consistent.
+// kFailedPrecondition otherwise.
 absl::Status CheckLayout(const Program& program, Id buffer);
 
-// Returns the number of elements of the buffer's shape; the most that are possible if sizes are parameters.
+// Returns the number of elements of the buffer's shape. Sizes that are parameters count with their upper bounds.
 int64_t ElementsOf(const Program& program, Id buffer);
-int64_t BytesOf(const Program& program, Id buffer);  // their size
+int64_t BytesOf(const Program& program, Id buffer);  // the bytes of these elements, in the buffer's dtype
 
-// Returns the number of elements in the buffer's memory: by its layout's axes, or by its shape.
+// Returns how many elements the buffer's memory has room for: by the axes of its layout, or by its shape without a
+// layout.
 int64_t LayoutElements(const Program& program, Id buffer);
 
 // Returns the address to which the swizzle moves `address`.

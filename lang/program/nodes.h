@@ -31,8 +31,8 @@ enum class LoopKind : uint8_t {
 };
 absl::string_view ToString(LoopKind kind);
 
-// The pipeline of a loop: for each child, in program order, the stage in which it runs, and for each buffer that one child
-// writes and others read, how it is transported. Lowering derives barriers and tokens.
+// The pipeline of a loop: for each child, in program order, the stage in which it runs, and for each buffer that one
+// child writes and others read, how it is transported. Lowering derives barriers and tokens.
 enum class PipelineRole : int32_t { kConsumer, kProducer };  // a producer writes only buffers in rings
 struct PipelineStage {
   int32_t stage = 0;  // iterations by which the child lags behind the first stage
@@ -75,13 +75,12 @@ struct Access {
   Range index;  // marks in Program::lists, over the block's own iters; one per dimension
 };
 
-// A commutative and associative operation with identity, for reductions. It has one result or several (argmax
-// has two).
+// A commutative and associative operation with identity, for reductions. It has one result or several (argmax has two).
 //
-// Declaring a reduction permits reordering it, for floats too. The trace determines the order: serial, in
-// lanes, or in parts that are combined. If `exact` is false, different orders may round differently. Results
-// are then compared within a bound (validator/numeric/tolerance.h), and a record gets the flag "reassociated"
-// (analysis/reassociation.h). Computations that are not declared as reductions are never reordered.
+// Declaring a reduction permits reordering it, for floats too. The trace determines the order: serial, in lanes, or in
+// parts that are combined. If `exact` is false, different orders may round differently. Results are then compared
+// within a bound (validator/numeric/tolerance.h), and a record gets the flag "reassociated"
+// (lang/patterns/reassociation.h). Computations that are not declared as reductions are never reordered.
 struct Monoid {
   enum class Kind : uint8_t { kSum, kProduct, kMin, kMax, kAnd, kOr, kCustom };
   Kind kind = Kind::kSum;

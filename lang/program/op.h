@@ -19,8 +19,8 @@ enum class Op : uint8_t {
   // nearest element, so a gather is safe for any data.
   kGather,
   kTuple,  // the indices of a gather of rank 2 or more: those of a, then b; no other use
-  // Lazy: the value of a if all its marks lie in their extents, else b. Otherwise a is not evaluated, so its
-  // loads may then be out of range. Padding is expressed with it.
+  // kWithin: the value of operand a if all its marks (index values) lie in their extents, else the value of b. It is
+  // lazy: where b is taken, a is not evaluated, so the loads in a may be out of range. It expresses padding.
   kWithin,
   kSelect,        // a ? b : c
   kCast,          // converts a to dtype: floats round, integers keep their value, narrowing wraps
@@ -43,7 +43,8 @@ enum class Op : uint8_t {
   kCmpUNe,
   kCmpOrd,
   kCmpUno,
-  // Arithmetic operations. On floats, kMax and kMin propagate NaN, and kMaxNum and kMinNum prefer the number.
+  // Arithmetic operations. On floats, kMax and kMin return NaN if an operand is NaN; kMaxNum and kMinNum then return
+  // the other operand.
   kAdd,
   kSub,
   kMul,
@@ -108,9 +109,9 @@ enum class Op : uint8_t {
 };
 inline constexpr int kNumOps = static_cast<int>(Op::kCttz) + 1;
 
-// Returns the name in the text form, such as "add".
+// Returns the name that an operation has in the text of a program, such as "add".
 absl::string_view ToString(Op op);
-// Returns the number of expression operands (of a, b, c); 0 for leaves, 2 for kWithin, 3 for kSelect and kFma.
+// Returns how many of the operands a, b and c are expressions: 0 for leaves, 2 for kWithin, 3 for kSelect and kFma.
 int Arity(Op op);
 // True if the operation compares: its dtype is i1, and its operands have the same type.
 inline bool IsComparison(Op op) { return op >= Op::kCmpEq && op <= Op::kCmpUno; }

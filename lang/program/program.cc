@@ -39,7 +39,8 @@ std::vector<Id> Program::GatherIndex(const Expr& e) const {
 }
 
 Id Program::Intern(absl::string_view name) {
-  // Each name is stored with a final '\0', and the search includes it.
+  // Searches the stored names, which all end with '\0', for `name` with its '\0'. A hit counts only at the beginning of
+  // a stored name.
   const size_t length = name.size() + 1;
   absl::InlinedVector<char, 64> ended(name.begin(), name.end());
   ended.push_back('\0');

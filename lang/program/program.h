@@ -1,42 +1,39 @@
 // A Program: loops, blocks and buffers as one flat value (design D1).
 //
 // The meaning of a program:
-// - The body is a tree under the root (node 0). A *loop* runs its children for 0 .. extent-1. A *block* is
-//   the unit of work: it has iters (spatial or reduction), a body over its own iters, and one *binding* (a
-//   Mark) per iter. The bindings map a point of the surrounding loops to an instance of the block. The
-//   children of a block, if any, are a nested scope: their bindings may use the block's iters as sources.
-// - An instance exists if and only if all marks that it depends on (its bindings, the marks these use, and
-//   the block's domain marks) lie within 0 .. extent-1. So imperfect tiles need no separate predicate.
-// - A block without a monoid stores values[r] to dests[r]. Running an instance twice stores the same value
-//   twice.
-// - A reduction block combines lift values[r] into dests[r] with its monoid. Unless `accumulates`, the
-//   destination is first set to the monoid's identity (or to initial[r], a function of the spatial iters).
-//   This happens each time the outermost loop that feeds a reduction iter is entered, for every element that
-//   the instances below it touch. The order of the combination is free within the monoid's flags: floating
-//   point sums may round differently.
-// - Loops that feed only spatial iters are data parallel. Ids are assigned in order and never reused, so the
-//   same steps on the same program give the same ids. A loop that was split or fused is dead; its definition
-//   (a mark) gives its value in terms of the loops that replaced it. Bindings that name it do not change.
-// - Prepared children of the root come before the others. They read constants and the results of other
-//   prepared children, and run once per set of constants.
-// - Threads: a child of the root with a block or thread axis below it is a kernel. Iterations of an axis are independent,
-//   except that those of a thread axis may combine into one element, which is complete at the end of the outermost axis loop
-//   that feeds it. Outside thread axes, one thread runs. Siblings run one after the other. After the end of a loop, all its
-//   threads may read what any of them wrote, if the buffer's owner contains them all. A buffer lives as long as its owner: only
-//   the same thread, warp or block reads it, in the same kernel. In a program with axes the other children of the root are
-//   kernels, too, of one thread. A child is never several kernels: a pipelined loop without a block axis around it runs in one
-//   kernel of one block. Kernels run in order, and each sees all that those before it wrote.
-// - Lanes: a kernel with fragments consists of warps (or warpgroups). Its thread-x counts the lanes of one,
-//   whether a loop is on thread-x or not; thread-y and thread-z count warps. Outside thread-x, the lanes of the
-//   owner run a block that writes or reads a fragment, the issuer of an intrinsic runs its call, and one thread
-//   runs a copy in bulk.
-// - Producers of a pipelined loop run on threads beyond those of the axes. They may be ahead by as many copies
-//   as their rings have, beyond the end of the loop too. So a kernel must not write what its producers read.
-// - Pipelined loops: the instances (child, iteration) may run in any order with three properties. The
-//   iterations of a child are in order. A child runs after the children that write what it reads in the same
-//   iteration. A copy in a ring is overwritten only after all its readers. Stages, orders, depths and
-//   transports choose among these orders and never change a result. Running the children one after the
-//   other, iteration by iteration, is one of these orders.
+// - The body is a tree under the root (node 0). A *loop* runs its children for 0 .. extent-1. A *block* is the unit of
+//   work: it has iters (spatial or reduction), a body over its own iters, and one *binding* (a Mark) per iter. The
+//   bindings map a point of the surrounding loops to an instance of the block. The children of a block, if any, are a
+//   nested scope: their bindings may use the block's iters as sources.
+// - An instance exists if and only if all marks that it depends on (its bindings, the marks these use, and the block's
+//   domain marks) lie within 0 .. extent-1. So imperfect tiles need no separate predicate.
+// - A block without a monoid stores values[r] to dests[r]. Running an instance twice stores the same value twice.
+// - A reduction block combines lift values[r] into dests[r] with its monoid. Unless `accumulates`, the destination is
+//   first set to the monoid's identity (or to initial[r], a function of the spatial iters). This happens each time the
+//   outermost loop that feeds a reduction iter is entered, for every element that the instances below it touch. The
+//   order of the combination is free within the monoid's flags: floating point sums may round differently.
+// - Loops that feed only spatial iters are data parallel. Ids are assigned in order and never reused, so the same steps
+//   on the same program give the same ids. A loop that was split or fused is dead; its definition (a mark) gives its
+//   value in terms of the loops that replaced it. Bindings that name it do not change.
+// - Prepared children of the root come before the others. They read constants and the results of other prepared
+//   children, and run once per set of constants.
+// - Threads: a child of the root with a block or thread axis below it is a kernel. Iterations of an axis are
+//   independent, except that those of a thread axis may combine into one element, which is complete at the end of the
+//   outermost axis loop that feeds it. Outside thread axes, one thread runs. Siblings run one after the other. After
+//   the end of a loop, all its threads may read what any of them wrote, if the buffer's owner contains them all. A
+//   buffer lives as long as its owner: only the same thread, warp or block reads it, in the same kernel. In a program
+//   with axes the other children of the root are kernels, too, of one thread. A child is never several kernels: a
+//   pipelined loop without a block axis around it runs in one kernel of one block. Kernels run in order, and each sees
+//   all that those before it wrote.
+// - Lanes: a kernel with fragments consists of warps (or warpgroups). Its thread-x counts the lanes of one, whether a
+//   loop is on thread-x or not; thread-y and thread-z count warps. Outside thread-x, the lanes of the owner run a block
+//   that writes or reads a fragment, the issuer of an intrinsic runs its call, and one thread runs a copy in bulk.
+// - Producers of a pipelined loop run on threads beyond those of the axes. They may be ahead by as many copies as their
+//   rings have, beyond the end of the loop too. So a kernel must not write what its producers read.
+// - Pipelined loops: the instances (child, iteration) may run in any order with three properties. The iterations of a
+//   child are in order. A child runs after the children that write what it reads in the same iteration. A copy in a
+//   ring is overwritten only after all its readers. Stages, orders, depths and transports choose among these orders and
+//   never change a result. Running the children one after the other, iteration by iteration, is one of these orders.
 // - Bodies index the logical shape of buffers, whatever their layout. Scalars are buffers of rank 0.
 //
 // Copying takes a few memory copies. Not thread safe while it is written; any number of threads may read.
@@ -105,17 +102,19 @@ struct Program {
   absl::Span<const Access> Accesses(Range r) const {
     return {accesses.data() + r.begin, static_cast<size_t>(r.count)};
   }
-  // Returns an empty list for a loop that is not pipelined.
+  // Return the stages of a pipelined loop's children, and its rings: the buffers with several copies that pass data
+  // between children. The lists are empty for other loops.
   absl::Span<const PipelineStage> Stages(const LoopNode& loop) const;
   absl::Span<const Ring> Rings(const LoopNode& loop) const;
   absl::Span<const Extent> Dims(Range r) const {
     return {dims.data() + r.begin, static_cast<size_t>(r.count)};
   }
   IndexSum SumOf(Id mark) const;
-  // Returns the index expressions of a kGather, one per dimension of its buffer.
+  // Returns the index expressions of a gather (kGather), one for each dimension of the buffer that it reads.
   std::vector<Id> GatherIndex(const Expr& e) const;
 
-  // --- building: each returns the id or range of what it added (expressions and monoids are shared)
+  // --- building: each function returns the id or range of what it added, or the id of an equal expression or named
+  // monoid that is there already
   Id AddName(absl::string_view name);
   Id Intern(absl::string_view name);  // returns the existing id if the name is there
   Id AddMark(const IndexSum& sum, Extent extent);
@@ -125,7 +124,8 @@ struct Program {
   // than all numbers; integers may be compared as unsigned. Of equal values the least index wins, or the
   // greatest if `last`. So it is commutative, associative, idempotent and exact for all values.
   Id AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false, bool is_unsigned = false);
-  // Adds a monoid without a kind of its own. It is exact and combines with one operation.
+  // Adds a monoid of kind kCustom with one result, which starts from `identity` and combines two values with the
+  // operation `combine`. It is exact: any order gives the same bits.
   Id AddCustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent);
   Range AddList(absl::Span<const int32_t> values);
   Range AddDims(absl::Span<const Extent> shape);
@@ -136,22 +136,21 @@ struct Program {
   void SetPipeline(Id loop, absl::Span<const PipelineStage> of_children, absl::Span<const Ring> carried);
   std::string FreshName(absl::string_view wanted) const;  // unique among buffers and live blocks
 
-  // --- the tree: a node that is placed beside a prepared child of the root becomes prepared too
+  // --- changing the tree. A node that is inserted beside a prepared child of the root becomes prepared too.
   void Append(Id parent, Id node);
   void InsertBefore(Id sibling, Id node);
   void InsertAfter(Id sibling, Id node);
   void Detach(Id node);  // with everything below it
   void Kill(Id node);    // detached and dead; move its children away first
-  // Puts `node` in the place of `old`. Moves nothing else.
+  // Inserts the detached `node` in the place of `old`, and detaches `old`. Each keeps its children.
   void Replace(Id old, Id node);
 };
 
-// Checks every invariant of the structs above: tree links, ids in range, bindings of live loops in
-// scope, positive extents and shapes, accesses of the right rank and within bounds (considering guards),
-// dtypes of expressions, monoids, parameters, the order of writes and reads (a block reads only what an
-// earlier block or an outer iteration wrote), prepared nests and pipelines (analysis/legality.h).
-// Sizes that are parameters are checked at their upper bounds. A violation is kInternal with the node
-// and the rule.
+// Checks every invariant of a program: tree links, ids in range, bindings of live loops in scope, positive extents and
+// shapes, accesses of the right rank and within bounds (considering guards), dtypes of expressions, monoids,
+// parameters, the order of writes and reads (a block reads only what an earlier block or an outer iteration wrote),
+// prepared nests and pipelines (lang/analysis/legality.h). Sizes that are parameters are checked at their upper bounds.
+// A violation is kInternal with the node and the rule.
 absl::Status Verify(const Program& program);
 
 // Returns OK if Known() may be called on every extent. Otherwise returns kFailedPrecondition with the buffer

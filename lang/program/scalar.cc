@@ -26,7 +26,8 @@ double RoundTo(const Format& format, double value) {
   return std::abs(rounded) >= limit ? std::copysign(std::numeric_limits<double>::infinity(), value) : rounded;
 }
 
-// Encodes a value that the format represents exactly. NaN becomes a quiet NaN with the sign.
+// Returns the 16 bits of a value that the format (f16 or bf16) represents exactly. NaN becomes a quiet NaN with the
+// sign.
 uint16_t Encode(const Format& format, double value) {
   const int all_ones = format.max_exponent * 2 + 1;
   const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
@@ -233,8 +234,8 @@ ScalarFunction FloatFunction(Op op, DType type) {
   }
 }
 
-// Returns the function of an unsigned operation, count or shift of kBits bits; nullptr for other operations. Uses only the
-// lowest kBits bits of the operands.
+// Returns the function of an unsigned operation, count or shift of kBits bits; nullptr for other operations. Uses only
+// the lowest kBits bits of the operands.
 template <int kBits>
 ScalarFunction UnsignedFunction(Op op) {
   static constexpr uint64_t kMask = ~uint64_t{0} >> (64 - kBits);

@@ -19,7 +19,8 @@ union Scalar {
   int64_t i;  // value of any other dtype
 };
 
-// RoundFloat returns the nearest value of a float dtype, WrapInteger the value modulo the width of an integer dtype.
+// RoundFloat returns the value of the float dtype that is nearest to `value`; WrapInteger returns `value` modulo
+// 2^width of the integer dtype.
 double RoundFloat(DType type, double value);
 int64_t WrapInteger(DType type, int64_t value);
 
@@ -30,17 +31,18 @@ Scalar ConstantValue(const Expr& constant);
 Scalar LoadScalar(DType type, const char* element);
 void StoreScalar(DType type, Scalar value, char* element);
 
-// Computes an operation. The result is not rounded.
+// A function that computes one operation on up to three operands. The result is not yet rounded or wrapped to its
+// dtype; RoundScalar does that.
 using ScalarFunction = Scalar (*)(Scalar a, Scalar b, Scalar c);
-// HasFunction is true if the operation is defined on operands of `operand_type` (for kSelect, the type of b and c); false for
-// leaves, kWithin and casts. FunctionOf returns its function, and aborts if there is none.
+// HasFunction is true if the operation is defined on operands of `operand_type` (for kSelect, the type of b and c);
+// false for leaves, kWithin and casts. FunctionOf returns its function, and aborts if there is none.
 bool HasFunction(Op op, DType operand_type);
 ScalarFunction FunctionOf(Op op, DType operand_type);
 
-// Computes kCast, kCastUnsigned and kBitcast.
+// Converts a value between dtypes as the operation `op` does: kCast, kCastUnsigned or kBitcast.
 Scalar CastScalar(Op op, DType from, DType to, Scalar value);
 
-// Rounds a result of FunctionOf to its dtype.
+// Rounds (floats) or wraps (integers) the result of an operation's function to its dtype.
 inline Scalar RoundScalar(DType type, Scalar value) {
   if (type == DType::kF32) {
     value.f = static_cast<float>(value.f);

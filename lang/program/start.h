@@ -1,5 +1,5 @@
-// How a reduction starts, bit for bit. By default, a sum of floats starts from +0.0, and then the sum is
-// never -0.0. Only -0.0 is neutral: -0.0 + x is x for every x. Partial sums therefore start from -0.0 if the
+// Tells with which value a reduction starts, bit for bit. By default, a sum of floats starts from +0.0, and then the
+// sum is never -0.0. Only -0.0 is neutral: -0.0 + x is x for every x. Partial sums therefore start from -0.0 if the
 // whole sum has another start value, so that terms of -0.0 keep their sign.
 #pragma once
 
@@ -12,7 +12,8 @@ bool IsFloatSum(const Program& program, const Monoid& monoid);
 // Returns the bits of a neutral start value: -0.0 for a sum of floats, else the identity.
 int64_t NeutralBits(const Program& program, const Monoid& monoid, int result);
 
-// True if combining the start value with a first term gives that term.
+// True if combining the reduction's start value with a first term gives exactly that term. False for a sum of floats
+// that starts from the default +0.0.
 bool StartsNeutral(const Program& program, const BlockNode& reduction);
 
 }  // namespace kiln

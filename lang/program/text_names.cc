@@ -10,7 +10,7 @@
 
 namespace kiln {
 namespace {
-// Words that the grammar allows in places where a name may stand.
+// Keywords that may stand where the grammar allows a name. A name that equals one is printed in quotes.
 constexpr absl::string_view kKeywords[] = {
     "parameters", "buffer",    "monoid",   "prepare", "for",  "block",   "let",
     "spatial",    "reduction", "where",    "domain",  "from", "initial", "accumulate",

@@ -22,17 +22,18 @@ inline constexpr absl::string_view kAxisNames[] = {"address", "register", "lane"
 // Returns the storage with this name. kInvalidArgument if there is none; the message lists the names.
 absl::StatusOr<Storage> StorageNamed(absl::string_view name);
 
-// True for the first character of a name, or for a later one.
+// IsNameStart is true for a character that may begin a name, IsNamePart for one that may follow in it.
 bool IsNameStart(char c);
 bool IsNamePart(char c);
 
-// Returns the name as the text shows it: in quotes if it is a keyword or has other characters.
+// Returns the name as program texts show it. It is in quotes if it is a keyword, or has characters other than letters,
+// digits, "_" and ".", or does not begin with a letter or "_".
 std::string QuotedName(absl::string_view name);
 
 // Makes the names of one scope unique: the second `i` is `i.1`.
 class UniqueNames {
  public:
-  // Adds a name to the scope and returns it as the text shows it, with a suffix if it is taken.
+  // Adds a name to the scope. Returns it as program texts show it, with a suffix if the scope has the name already.
   std::string Add(absl::string_view wanted);
   size_t size() const { return names_.size(); }
   void Shrink(size_t size) { names_.resize(size); }

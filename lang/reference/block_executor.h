@@ -28,8 +28,8 @@ class BlockExecutor {
     }
   }
 
-  // Evaluates the block's marks and sets their variables. False if a mark is out of its extent: no such
-  // instance exists.
+  // Evaluates the block's marks, and sets their variables, for the current values of the loops. Returns false if a mark
+  // is out of its extent: the block then has no instance here.
   bool Exists(const PlanNode& block) {
     int64_t* const variables = variables_.data();
     for (const MarkStep& mark : block.marks) {

@@ -88,8 +88,8 @@ int BodyCode::Emit(const Program& p, Id expr, absl::FunctionRef<int(Source)> var
   return known[expr] = in.to;
 }
 
-// Emits code for a kWithin and returns its result's register. An expression that is first evaluated in one branch has no known
-// register after the branch.
+// Emits code for a kWithin (a value where its marks hold, else another) and returns the register of the result. Code of
+// one branch may not run, so an expression that is first evaluated in it has no known register after it.
 int BodyCode::EmitWithin(const Program& p, const Expr& e, absl::FunctionRef<int(Source)> variable_of,
                          const Known& known) {
   const int to = NewRegister(e.dtype);

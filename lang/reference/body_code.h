@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// An index map's sum over numbered variables.
+// An index sum (lang/index/index_map.h) over numbered variables, in a form that evaluates fast.
 struct CodeSum {
   struct Term {
     int variable;
@@ -36,7 +36,7 @@ struct CodeSum {
   }
 };
 
-// Translates a sum of an index map; `variable_of` returns the variable's number for a source.
+// Translates an index sum; `variable_of` returns the number of the variable that holds the value of a source.
 CodeSum MakeSum(const IndexSum& sum, absl::FunctionRef<int(Source)> variable_of);
 
 // The indices of an access to a buffer; each is checked against its dimension.
@@ -68,7 +68,8 @@ struct CodeAccess {
       return index == dim.Nearest(index);
     });
   }
-  // Returns the position of the element at these computed indices, after clamping them to the bounds.
+  // Returns the row-major position of the element at computed indices: registers[which[d]] for dimension d, clamped to
+  // the bounds.
   int64_t Nearest(const int* which, const Scalar* registers) const {
     int64_t at = 0;
     for (const Dim& dim : dims) at += dim.Nearest(registers[*which++].i) * dim.stride;
@@ -76,7 +77,8 @@ struct CodeAccess {
   }
 };
 
-// Builds an access. For a gather, `index` is empty, since its indices are computed (Nearest).
+// Builds an access to a buffer with these index marks. For a gather, `index` is empty, because its indices are computed
+// when the code runs.
 CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_t> index,
                       absl::FunctionRef<int(Source)> variable_of);
 
@@ -89,13 +91,14 @@ class BodyCode {
            absl::FunctionRef<int(Source)> variable_of);
 
   int num_registers() const { return static_cast<int>(initial_.size()); }
-  // Returns the registers before a run: constants are set, and kArg r belongs in register r. They can be reused for more runs.
+  // Returns the registers with which a run begins. Constants are set; the caller sets register r to the argument kArg
+  // r. A copy of them may be used for several runs.
   const std::vector<Scalar>& initial() const { return initial_; }
   DType type(int reg) const { return types_[reg]; }
   // Returns the register that holds the value of exprs[i] after Run.
   int result(int i) const { return results_[i]; }
 
-  // Runs the code. load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool loads an element;
+  // Runs the code on numbers. load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool loads an element;
   // if it returns false, Run stops and returns false.
   template <typename Load>
   bool Run(const int64_t* variables, Scalar* registers, Load&& load) const {
@@ -103,9 +106,10 @@ class BodyCode {
     return RunIn(scalars, variables, registers);
   }
 
-  // Runs the code on values of another kind. Domain provides Load as above, Gather(access, which, registers,
-  // to) for loads with indices in registers[which[d]], and computes values by Apply(op, type, function, a, b,
-  // c), Cast(op, from, to, a) and Index(number).
+  // Runs the code on values of another kind. Domain provides Load(access, position or -1, to) -> bool, Gather(access,
+  // which, registers, to) -> bool for loads with indices in registers[which[d]], and computes values by Apply(op, type,
+  // function, a, b, c), Cast(op, from, to, a) and Index(number). If a load returns false, RunIn stops and returns
+  // false.
   template <typename Domain, typename Value>
   bool RunIn(Domain& domain, const int64_t* variables, Value* registers) const {
     const size_t size = code_.size();

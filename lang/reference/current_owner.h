@@ -15,13 +15,14 @@ class CurrentOwner {
  public:
   explicit CurrentOwner(const Program& program);
 
-  // True if the program has axes and its buffers obey the rules of owners (analysis/legality.h).
+  // True if the program has axes and its buffers obey the rules of owners (lang/analysis/legality.h).
   bool watches() const { return !threads_.empty(); }
   // True if the tracker watches() the program, and the buffer's owner is smaller than the grid.
   bool Owned(Id buffer) const {
     return !threads_.empty() && program_.buffers[buffer].scope.owner != Owner::kGrid;
   }
-  // Returns a number that identifies the current instance of the buffer's owner. Different ones have different numbers.
+  // Returns a number for the thread, warp, warpgroup or block that owns the buffer's memory in the current iterations.
+  // Different owners have different numbers.
   uint64_t Now(Id buffer) const;
 
   void Iterate(Id loop, int64_t iteration);

@@ -12,7 +12,8 @@ namespace {
 
 using Point = absl::InlinedVector<int64_t, 8>;
 
-// Computes the spatial iters of a block from an index of its destination.
+// Inverts the index with which a block writes: from the position of an element, computes the spatial iters of the
+// instance that writes it.
 class Solver {
  public:
   Solver() = default;
@@ -37,8 +38,8 @@ class Solver {
         s.source = Source::Iter(static_cast<int32_t>(at - spatial.begin()));
       }
       sum = Simplify(sum, extent_of);
-      // Simple: index - offset = Σ scale * iter, where each scale exceeds the sum of all smaller terms.
-      // Division then gives the iters one by one, as the digits of a number.
+      // Tests whether division gives the iters one by one, as the digits of a number: index - offset = Σ scale * iter,
+      // where each scale exceeds the sum of all smaller terms.
       int64_t reach = 0;
       std::vector<IndexSplit> digits(sum.splits.begin(), sum.splits.end());
       std::sort(digits.begin(), digits.end(),
@@ -64,7 +65,8 @@ class Solver {
 
   bool solvable() const { return solvable_; }
 
-  // Sets the spatial iters of `point`, and the others to 0. Returns false if the block does not write the element at `index`.
+  // Computes the spatial iters of the instance that writes the element at `index`, and sets the other iters of `point`
+  // to 0. Returns false if the block does not write this element.
   bool Solve(absl::Span<const int64_t> index, Point& point) const {
     point.assign(extents_.size(), 0);
     if (inverted_) {
@@ -194,7 +196,8 @@ class ElementEvaluator::Impl {
     return stopped_;
   }
 
-  // Runs the instances at a point and computes the results. Returns false if no instance exists there; kCancelled if stopped.
+  // Runs a block's instances at a point of the spatial iters, and computes the results. Returns false if no instance
+  // exists there; kCancelled if stopped.
   absl::StatusOr<bool> RunAt(Id block, Point point, std::vector<Scalar>& results) {
     const Code& code = CodeOf(block);
     const BlockNode& b = p_.block(block);

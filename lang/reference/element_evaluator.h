@@ -1,10 +1,10 @@
-// Computes single elements of a program's results on demand. It checks a few elements of programs that are
-// too large to interpret whole (design D9).
+// Computes single elements of a program's results on demand. It checks a few elements of programs that are too large to
+// interpret whole (design D9).
 //
-// The program must be as imported: each block's loops run its whole iters, and one block writes each element
-// (with several writers, the last that can counts). Elements of temporaries are computed recursively and
-// cached. The cost of an element is that of the instances it depends on: one row times one column for an
-// element of a matmul.
+// The program must be as imported: each block's loops run its whole iters, and one block writes each element. If
+// several blocks write a buffer, the last one that may write the element counts. Elements of temporaries are computed
+// recursively and cached. The cost of an element is that of the instances it depends on: one row times one column for
+// an element of a matmul.
 //
 // Not thread safe. Keeps a reference to the program.
 #pragma once
@@ -20,20 +20,21 @@ namespace kiln {
 
 class ElementEvaluator {
  public:
-  // Returns an element of an input by its position in row-major order. The caller rounds it to the dtype.
+  // A function that returns an element of an input by its position in row-major order. It must be rounded to the dtype.
   using Input = std::function<Scalar(Id buffer, int64_t index)>;
 
-  // Called now and then. Once it returns true, elements that are not cached yet fail with kCancelled.
+  // A function that the evaluator calls now and then. Once it returns true, elements that are not cached yet fail with
+  // kCancelled.
   using Stop = std::function<bool()>;
 
   ElementEvaluator(const Program& program, Input input, Stop stop = nullptr);
   ~ElementEvaluator();
 
-  // Computes an element by its position in row-major order. kFailedPrecondition if the writer's index cannot be inverted, or if
-  // the writer accumulates (the program was scheduled). kInternal if no block writes the element, or an access is out of
-  // bounds. kCancelled if `stop` returned true.
+  // Computes an element by its position in row-major order. kFailedPrecondition if the writer's index cannot be
+  // inverted, or if the writer accumulates (the program was scheduled). kInternal if no block writes the element, or an
+  // access is out of bounds. kCancelled if `stop` returned true.
   absl::StatusOr<Scalar> Evaluate(Id buffer, int64_t index);
-  // Like Evaluate, with the element converted to a double (an i64 beyond 2^53 is rounded).
+  // Computes an element as Evaluate does, and converts it to a double (an i64 beyond 2^53 is rounded).
   absl::StatusOr<double> Number(Id buffer, int64_t index);
 
  private:

@@ -172,8 +172,9 @@ void ExecutionPlan::CompileBlock(Id node, Id scope_block, Scope& outer, std::map
   place.children = CompileChildren(node, node, inner, inner_loops);
 }
 
-// Finds the outermost loop that a reduction iter's binding depends on, through definitions and the iters of enclosing blocks.
-// Adds the reduction to those that this loop starts; without such a loop, sets starts_itself.
+// Finds the loop at which a reduction starts: the outermost one on which a reduction iter's binding depends, through
+// definitions of loops and iters of enclosing blocks. Adds the reduction to those that this loop starts; without such a
+// loop, sets starts_itself.
 void ExecutionPlan::FindStart(Id node, std::map<Id, PlanNode*>& loops, PlanNode& place) {
   place.reduction = static_cast<int>(reductions_.size());
   reductions_.push_back(ElementsOf(p_, place.dests[0].buffer));

@@ -12,15 +12,15 @@
 
 namespace kiln {
 
-// Sets a variable, or only checks a value (variable -1). If the value is not in 0 .. extent - 1, the instance
-// does not exist.
+// A check whether an instance of a block exists: `value` must lie in 0 .. extent - 1. It is also stored in the
+// variable, if that is not -1.
 struct MarkStep {
   int variable;
   CodeSum value;
   int64_t extent;
 };
 
-// A loop or a block, with the nodes below it.
+// A loop or a block of a program that is prepared for execution, with the nodes below it.
 struct PlanNode {
   Id node = kNone;
   std::vector<PlanNode> children;
@@ -51,7 +51,8 @@ struct PlanNode {
   bool starts_itself = false;  // true if no loop feeds its reduction iters
 };
 
-// A program prepared for execution.
+// A program prepared for execution: the tree of its loops and blocks, with variables for loops, marks and iters, and
+// code.
 class ExecutionPlan {
  public:
   explicit ExecutionPlan(const Program& program);
@@ -86,8 +87,8 @@ class ExecutionPlan {
   std::vector<const PlanNode*> blocks_;
 };
 
-// Returns the child of a pipelined loop that runs its next iteration, chosen among the children that may run; -1 if all are
-// done. `done`: for each child, how many iterations it has run.
+// Returns the child of a pipelined loop that runs its next iteration, chosen among the children that may run; -1 if all
+// are done. `done`: for each child, how many iterations it has run.
 int NextChild(const PlanNode& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice);
 
 // Returns the number of copies of a buffer: the depth of its ring, or 1.

@@ -1,5 +1,6 @@
-// Executes the instances of a program one after the other: loops, guards and bindings as lang/program/program.h defines them.
-// The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution (lang/reference/symbolic.h) on terms.
+// Executes the instances of a program one after the other: loops, guards and bindings as lang/program/program.h defines
+// them. The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution
+// (lang/reference/symbolic.h) on terms.
 //
 // A Domain defines what values are and how they are stored:
 //
@@ -65,7 +66,7 @@ class Executor : private BlockExecutor<Domain> {
     if (!this->Exists(block)) return true;
     return this->RunInstance(block) && Execute(block.children);
   }
-  // Selects the copies that iteration i uses.
+  // Selects the copy of each ring buffer that iteration i of a pipelined loop uses.
   void SelectCopies(const PlanNode& loop, int64_t i) {
     for (const Ring& ring : loop.rings) domain_.SelectCopy(ring.buffer, i % ring.depth);
   }
@@ -75,7 +76,8 @@ class Executor : private BlockExecutor<Domain> {
     for (const Id buffer : loop.makes[child]) domain_.Invalidate(buffer);
     return Execute(loop.children[child]);
   }
-  // Initializes the destinations of the reduction's instances here and below, each element once. Returns false on an error.
+  // Starts a reduction: initializes the elements that its instances write below `place`, each once. Returns false on an
+  // error.
   bool Start(const PlanNode& place, int reduction);
 
   InterpreterOptions options_;

@@ -13,7 +13,8 @@ struct Data {
   std::vector<uint8_t> written;  // by element; empty: all are written
 };
 
-// The domain of numbers: values are scalars, and buffers are bytes.
+// The domain of numbers, on which the interpreter executes programs (lang/reference/executor.h): values are scalars,
+// and buffers are bytes.
 class Numbers {
  public:
   using Value = Scalar;

@@ -27,10 +27,10 @@ struct InterpreterOptions {
   // If not 0, a seed: parallel, vectorized and GPU loops run in random order.
   uint64_t shuffle = 0;
   PipelineOrder pipelines = PipelineOrder::kInTurn;
-  // Fail with kInternal, naming the block and element, for an undefined operation: a division by zero or of
-  // the smallest integer by -1, or a shift beyond the width. Otherwise such an operation gives some value.
+  // If true, an undefined operation fails with kInternal, naming the block and element: a division by zero or of the
+  // smallest integer by -1, or a shift beyond the width. If false, such an operation gives some value.
   bool only_defined = false;
-  // Fail with kInternal for a gather out of bounds. Otherwise it reads the nearest element.
+  // If true, a gather out of bounds fails with kInternal. If false, it reads the nearest element.
   bool only_within = false;
 };
 

@@ -52,7 +52,7 @@ struct Term {
   int32_t set = -1;            // kBag with several elements, idempotent: the set that begins with them
 };
 
-// One iteration of a parallel or vectorized loop, inside another such iteration.
+// One iteration of a parallel or vectorized loop. `parent` is the iteration of such a loop around it in which it runs.
 struct Strand {
   int32_t parent = -1, depth = 0;
   int64_t loop = 0;  // counts entries to loops: strands with the same number belong to one run of a loop
@@ -72,7 +72,8 @@ std::vector<Id> Results(const Program& p) {
   return results;
 }
 
-// The domain of terms: values are terms instead of numbers.
+// The domain of terms, on which symbolic execution runs programs (lang/reference/executor.h): a value is a term, which
+// says how it was computed.
 class Terms {
  public:
   using Value = Term;
@@ -149,7 +150,8 @@ class Terms {
     term.hash = hash;
     return term;
   }
-  // Returns the bag (count, hash and set) of one operand of a reduction.
+  // Returns a bag, the unordered operands of a reduction, with one operand: `values`, one for each result. A bag of the
+  // same monoid is returned as it is, and the monoid's identity gives the empty bag.
   Term BagOf(Id monoid, const Tuple& values) const;
   Term Union(Term a, const Term& b);
   Term Insert(Term bag, Hash128 item);
@@ -157,9 +159,11 @@ class Terms {
     to = value;
     to.strand = strand_;
   }
-  // True if nothing outside of the loop uses the temporary, so that each iteration has its own.
+  // True if the buffer is a temporary that nothing outside of the loop uses, so that each iteration has a copy of its
+  // own.
   bool PrivateTo(Id loop, Id buffer) const;
-  // Returns the open iteration whose loop also contains `strand`, but in another iteration; nullptr if there is none.
+  // Finds the parallel or vectorized loop of which `strand` and the current iteration are two different iterations.
+  // Returns the current one's strand; nullptr if there is no such loop.
   const Strand* Apart(int32_t strand) const;
 
   const Program& p_;
@@ -195,7 +199,8 @@ Terms::Terms(const Program& program) : p_(program), owners_(program) {
     if (owners_.Owned(static_cast<Id>(b))) stamps_[b].resize(memory_[b].size());
   for (size_t i = 0; i < p_.parameters.size(); ++i) inputs_[p_.parameters[i]] = Mix(kTagInput, i);
   for (const Monoid& monoid : p_.monoids) {
-    // Hashes the combination of the monoid as a term of its arguments.
+    // Runs the code that combines two values of the monoid on opaque terms for its arguments. Monoids are equal if the
+    // hashes of the results are.
     const BodyCode code(p_, p_.List(monoid.combine), 2 * monoid.identity.count, [](Source) { return 0; });
     std::vector<Term> registers;
     for (int r = 0; r < code.num_registers(); ++r) {
@@ -265,8 +270,8 @@ Term Terms::Apply(Op op, DType type, ScalarFunction function, const Term& a, con
   return Opaque(mixer.Finish());
 }
 
-// Reads a buffer at computed indices. If an index is a term, the gather may read any element that the known indices allow, and
-// the result is a term of all these elements. Returns an error if one of them must not be read.
+// Reads a buffer at computed indices. If an index is not a known number, the gather may read any element that the known
+// indices allow, and the result is a term of all these elements. Returns an error if one of them must not be read.
 const char* Terms::Gather(const CodeAccess& access, const int* which, const Term* registers, Term* to) {
   const int rank = static_cast<int>(access.dims.size());
   Mixer mixer;

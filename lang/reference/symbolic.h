@@ -30,7 +30,8 @@ struct SymbolicElement {
   friend bool operator==(const SymbolicElement& a, const SymbolicElement& b) { return a.term == b.term; }
 };
 
-// The elements of the outputs in row-major order, in the order of Program::parameters; then the status.
+// The result of symbolic execution: the terms of the elements of each output, in row-major order. The outputs are in
+// the order of Program::parameters; the status comes last.
 using SymbolicOutputs = std::vector<std::vector<SymbolicElement>>;
 
 // Runs the program on terms. kInternal if the interpreter would fail, or if iterations conflict.

@@ -26,14 +26,15 @@ bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
   return Intersection(b, defined).empty();
 }
 
-// An operation, gather or assertion that is not proven to be defined.
+// An operation, gather or assertion that may fail: it is not proven to be defined for the inputs' ranges.
 struct Doubt {
   std::string what;
   Id block = kNone;      // that computes it; kNone for an assertion
   bool certain = false;  // undefined for all inputs
 };
 
-// Computes the ranges of all buffers from those of the inputs.
+// Computes the ranges of all buffers from those of the inputs, and lists the operations that are not proven to be
+// defined.
 class Flow {
  public:
   Flow(const Program& program, const std::map<Id, ValueRange>& inputs) : p_(program), buffers_(inputs) {
@@ -76,7 +77,7 @@ class Flow {
       case Monoid::Kind::kSum: {
         ValueRange sum = start.value_or(ValueRange::Of(0, 0));
         const ValueRange count = ValueRange::Of(0, Terms(b));
-        // The sum of any number of terms, from none to all of them; the start is added below.
+        // Multiplies by 0 .. all terms: the range of a sum of any number of terms. The start of the sum is added below.
         const ValueRange all = ApplyToRanges(Op::kMul, DType::kI64, DType::kI64, value, count, {});
         const bool positive = value.min > 0 && sum.min >= 0;
         sum = ApplyToRanges(Op::kAdd, type, type, all, sum, {});
@@ -190,7 +191,8 @@ std::vector<ValueRange> Candidates(const Program& p, DType type) {
     if (e.op == Op::kGather)
       for (const Extent& extent : p.Dims(p.buffers[e.AsGather().buffer].shape))
         add(0, std::min<int64_t>(extent.UpperBound(), 16) - 1);
-    // Operands may be offset by a constant, or compared with one, so its neighborhood is tried.
+    // Tries the ranges around each constant of the program and its negative, since operands may be offset by a constant
+    // or compared with one.
     if (e.op != Op::kConstant || IsFloat(e.dtype)) continue;
     const int64_t number = e.Number();
     if (number == 0 || number > kMaxNumber || number < -kMaxNumber) continue;
@@ -236,7 +238,8 @@ class Search {
       if (!Settle(Drawn(doubts_[at]))) ++at;
   }
 
-  // Returns best() with random ranges for all inputs that the doubts depend on. Nothing is proven about them.
+  // Returns the best ranges so far with random candidate ranges for all inputs on which a doubtful operation depends.
+  // Nothing is proven about them.
   Ranges Guess() {
     Ranges guess = best_;
     for (const Doubt& doubt : doubts_)
@@ -245,7 +248,7 @@ class Search {
   }
 
  private:
-  // Returns the inputs that the doubt depends on, also through other blocks.
+  // Returns the inputs on which the doubtful operation (or assertion) depends, also through other blocks.
   std::vector<Id> Drawn(const Doubt& doubt) const {
     std::vector<Id> reached, drawn;
     const auto reach = [&](Id block) {
@@ -278,9 +281,9 @@ class Search {
     return true;
   }
 
-  // Tries candidate ranges of the inputs until fewer operations are in doubt: for one input alone, then for
-  // all the candidates of the same number, then for pairs, then random ones for all. Returns false if none
-  // helps.
+  // Tries candidate ranges for the inputs until fewer operations are in doubt: for one input alone, for all inputs
+  // their n-th candidates, for pairs of inputs, and random ones for all inputs. Keeps the ranges that help. Returns
+  // false if none does.
   bool Settle(const std::vector<Id>& inputs) {
     for (const Id input : inputs)
       for (const ValueRange& range : candidates_[input])
@@ -307,7 +310,7 @@ class Search {
     return false;
   }
 
-  // Draws a candidate range, or one value in it, since more can be proven about a single value.
+  // Draws a candidate range of the input or, half of the time, a single value in it, about which more can be proven.
   ValueRange Draw(Id input) {
     const std::vector<ValueRange>& ranges = candidates_[input];
     const ValueRange range = ranges[dice_.Below(static_cast<int64_t>(ranges.size()))];
@@ -388,7 +391,8 @@ absl::StatusOr<TrialData> TrialRanges(const Program& p, const DrawTrialData& dra
       data = Restrictions(p, search.Guess());
     }
   }
-  // Nothing is proven undefined, so the unrestricted data may well work.
+  // Returns the best ranges if no operation is proven to be undefined for all of them; data in these ranges may well
+  // work.
   const auto certain = absl::c_find_if(search.doubts(), [](const Doubt& doubt) { return doubt.certain; });
   if (certain == search.doubts().end()) return Restrictions(p, search.best());
   return absl::FailedPreconditionError(

@@ -22,16 +22,17 @@ namespace kiln {
 // Returns the range from which trial data of a type are drawn without restrictions (backends/runner/data.h).
 ValueRange UnrestrictedTrialData(DType type);
 
-// For each parameter the range that its data must lie in; nullopt without a restriction.
+// For each parameter, the range in which its data must lie; nullopt if any data will do.
 using TrialData = std::vector<std::optional<ValueRange>>;
 
-// Draws data in these ranges for each parameter that is not an output, in the interpreter's format.
+// A function that draws data for each parameter that is not an output, within the given ranges, in the interpreter's
+// format.
 using DrawTrialData = std::function<std::vector<std::string>(const TrialData&)>;
 
-// Returns ranges for which the program is proven to be defined. If none are found and the program is small,
-// draws data and interprets them a few times, and returns ranges whose data were defined. If that fails too,
-// or without `draw`, it restricts nothing more. kFailedPrecondition, with the block and the operation, if a
-// division or shift is undefined for all inputs.
+// Returns ranges for which the program is proven to be defined. If none are found and the program is small, draws data
+// and interprets the program a few times, and returns ranges whose data were defined. If that fails too, or without
+// `draw`, returns the ranges that leave the fewest operations in doubt. kFailedPrecondition, with the block and the
+// operation, if that leaves a division or shift that is undefined for all inputs.
 absl::StatusOr<TrialData> TrialRanges(const Program& program, const DrawTrialData& draw = nullptr);
 
 }  // namespace kiln

@@ -128,8 +128,8 @@ absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& p, const Part
 
 namespace {
 
-// Returns the iters of the block that computes partial results: the spatial ones of the old block, then one for each outer and
-// inner loop.
+// Returns the iters of the block that computes partial results: the spatial ones of the old block, then one for each
+// outer and inner loop.
 std::vector<Iter> PartIters(Program& p, Range old, const Parts& parts) {
   std::vector<Iter> iters;
   for (const Iter& iter : p.Iters(old)) {
@@ -146,14 +146,16 @@ std::vector<Iter> PartIters(Program& p, Range old, const Parts& parts) {
   return iters;
 }
 
-// By result: the values and destinations of the block with partial results and of the combining block.
+// What the two blocks of a factored reduction store, one entry for each result. `part_` lists are of the block that
+// computes partial results, `combine_` lists of the block that combines them.
 struct Stores {
   std::vector<int32_t> part_values, combine_values, combine_initial;
   std::vector<Access> part_dests, combine_dests;
 };
 
-// Adds a workspace for each result, with the dimensions of `outer` (new iters) inserted at `axis`. Returns what both blocks
-// store.
+// Adds a workspace for the partial results of each result of a reduction: its shape is the result's, with the
+// dimensions of `outer` (new iters and extents) inserted at `axis`. Returns what the block with partial results and the
+// combining block store.
 Stores AddWorkspaces(Program& p, const BlockNode& old, BodyRewriter& rewriter,
                      const std::vector<std::pair<Source, int64_t>>& outer, absl::string_view suffix,
                      Scope scope, int axis) {
@@ -184,12 +186,15 @@ Stores AddWorkspaces(Program& p, const BlockNode& old, BodyRewriter& rewriter,
   return stores;
 }
 
-// Marks that decide which instances of the two blocks exist, and the marks of the old block's iters.
+// Marks (index values with an extent) of a factored reduction. An instance of the block with partial results exists if
+// the marks of `part` lie in their extents; for the combining block, those of `combine`. `map` has the old iters.
 struct Instances {
   std::vector<int32_t> part, combine, map;
 };
 
-// Computes the marks of both blocks. `inner`: position of the first iter that belongs to an inner loop.
+// Computes which instances of the two blocks of a factored reduction exist: those in which the old iters stay in their
+// extents. Only iters that may exceed theirs give a condition. Iters from the position `inner` on belong to inner
+// loops.
 Instances InstancesOf(Program& p, const BlockNode& old, const Parts& parts, int inner) {
   const auto most = [&](const IndexSum& sum) {
     return Bounds(sum, [&](Source s) { return parts.extents[s.id]; }).max;
@@ -201,8 +206,8 @@ Instances InstancesOf(Program& p, const BlockNode& old, const Parts& parts, int 
     instances.map.push_back(mark);
     if (most(parts.old_iters[i]) < extent.Known()) continue;
     instances.part.push_back(mark);
-    // The combining block reads a partial result only if it was initialized, that is, if the instance at 0 of
-    // the inner iters exists.
+    // Adds the condition of the combining block, with 0 for the inner iters: a partial result may be read only if it
+    // was initialized, that is, if its first instance exists.
     IndexSum first = parts.old_iters[i];
     const auto is_inner = [&](const IndexSplit& s) { return s.source.id >= inner; };
     first.splits.erase(std::remove_if(first.splits.begin(), first.splits.end(), is_inner),

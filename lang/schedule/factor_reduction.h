@@ -12,32 +12,34 @@
 
 namespace kiln {
 
-// The loops that feed the reduction, outermost first. Each iteration of `outer` has a partial result; the
-// loops of `inner` are reduced into it.
+// The plan for factoring a reduction. The loops that feed the reduction are in `outer` and `inner`, outermost first.
+// Each iteration of `outer` gets a partial result, into which the loops of `inner` are reduced.
 struct Parts {
   Bindings bindings;  // of the block before the change
   std::vector<Id> outer, inner;
-  // The block's old iters in terms of its new ones: the old spatial iters, then outer, then inner.
+  // The old iters of the block as sums over the new ones. The new iters are the old spatial iters, then one for each
+  // loop of `outer`, then one for each loop of `inner`.
   std::vector<IndexSum> old_iters;
   std::vector<int64_t> extents;  // of the new iters
 };
 
-// Returns how the reduction of the block is factored; `is_outer` says which loops get partial results. kFailedPrecondition if
-// it cannot be. The block must be a reduction that initializes itself and is the only writer of its results, and its instances
-// must be a box of these loops.
+// Returns the plan for factoring the reduction of the block; `is_outer` tells which loops get partial results.
+// kFailedPrecondition if it cannot be factored: the block must be a reduction that initializes itself and is the only
+// writer of its results, and its instances must be a box of these loops.
 absl::StatusOr<Parts> FactorReduction(const Program& program, Id block,
                                       const std::function<bool(Id loop)>& is_outer);
 
-// OK if the combining block may read at the end of `scope` what the reduction starts from (loops.h, CheckMayLeave).
+// Checks that the block which combines partial results may stand at the end of `scope`: what the reduction starts from
+// (its initial values) must still hold the same values there (lang/analysis/loops.h, CheckMayLeave).
 absl::Status CheckStartMayLeave(const Program& program, Id block, Id scope);
 
-// Returns the range of each spatial iter that one iteration of `scope`, a node around the block, runs. kFailedPrecondition if a
-// range has gaps.
+// Returns, for each spatial iter of the block, the range of values that it takes in one iteration of `scope`, a node
+// around the block. kFailedPrecondition if a range has gaps.
 absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& program, const Parts& parts, Id scope);
 
-// Changes the block in place to write partial results to new buffers, whose dimensions from `axis` on are the
-// outer loops. Without inner loops the block becomes a plain store. Returns the combining block, detached: it
-// has the spatial iters, which the caller must bind, and the outer loops as its reduction.
+// Changes a reduction in place so that it writes partial results to new buffers, in which the outer loops are the
+// dimensions from `axis` on. Without inner loops, the block becomes a plain store. Returns a new, detached block that
+// combines the partial results. The caller must bind its spatial iters; its reduction iters are the outer loops.
 Id BuildPartial(Program& program, Id block, const Parts& parts, absl::string_view suffix, Scope scope,
                 int axis);
 

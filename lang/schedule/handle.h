@@ -30,17 +30,17 @@ struct Value {
   int32_t number = -1;
 };
 
-// An access to a list past its end.
+// An access to a list of handles past its end.
 struct PastTheEnd {
   int64_t index = 0, size = 0;
   std::source_location where;
 };
-// NotePastTheEnd records such an access. TakePastTheEnd returns and clears the first one of this thread since the last call;
-// nullptr if there is none.
+// NotePastTheEnd records an access past the end of a list of handles. TakePastTheEnd returns the first access that this
+// thread has recorded since the last call, and forgets all of them. It returns nullptr if there is none.
 void NotePastTheEnd(const PastTheEnd& use);
 const PastTheEnd* TakePastTheEnd();
 
-// An index and the source line that uses it.
+// An index into a list of handles, and the source line that uses it.
 struct HandleIndex {
   int64_t at;
   std::source_location where;
@@ -50,7 +50,8 @@ struct HandleIndex {
       : at(static_cast<int64_t>(at_in)), where(where_in) {}
 };
 
-// Returns the handle at the index. Past the end, records the access and returns an inert handle.
+// Returns the handle at an index of a list. If the index is past the end, records the access and returns an inert
+// handle.
 template <typename Handle>
 Handle& HandleAt(Handle* handles, size_t size, const HandleIndex& index) {
   const auto count = static_cast<int64_t>(size);
@@ -80,7 +81,7 @@ class HandleList : public std::pmr::vector<Handle> {
   int64_t Last() const { return static_cast<int64_t>(this->size()) - 1; }
 };
 
-// A list of fixed size; `const auto [a, b] = ...` unpacks it.
+// A list of handles with a fixed size; `const auto [a, b] = ...` unpacks it.
 template <typename Handle, size_t N>
 struct HandleArray {
   using value_type = Handle;

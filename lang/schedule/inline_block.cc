@@ -13,7 +13,8 @@
 namespace kiln {
 namespace {
 
-// Returns, for each iter of a block, the dimension of `index` that equals it; -1 if there is none. Then the iter is always 0.
+// Returns, for each iter of the block, the dimension of `index` that the iter indexes. Returns -1 for an iter that
+// indexes no dimension; it must have the single value 0.
 std::vector<int> DimensionOfIter(const Program& p, Id block, Range index) {
   std::vector<int> dims(p.block(block).iters.count, -1);
   const auto marks = p.List(index);

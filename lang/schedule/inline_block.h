@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// OK if InlineBlock applies. kFailedPrecondition if the block may not be inlined (CheckComputeInline), or if a
-// reader cannot express an index.
+// Checks that InlineBlock applies. kFailedPrecondition if the block may not be inlined (CheckComputeInline), or if an
+// index cannot be expressed in the iters of a reader.
 absl::Status CheckInlineBlock(const Program& program, Id block);
 
 // Replaces every read of the block's result by the block's body, and removes the block (the primitive

@@ -43,9 +43,8 @@ class Dissolver {
   }
   Id Outside(Id mark) { return p_.AddMark(Outside(p_.SumOf(mark)), p_.marks[mark].extent); }
 
-  // Binds a block's iters to the loops outside of the enclosing block. Each binding must stay within its
-  // extent. Iters of the enclosing block that no binding uses must too, so they are added to a binding with
-  // scale 0.
+  // Binds a block's iters to the loops outside of the enclosing block. An instance exists only if the enclosing block's
+  // iters lie in their extents. For an iter that no binding uses, this is kept by adding it to a binding with scale 0.
   void Rebind(Id block) {
     used_.clear();
     const Range own = p_.block(block).iters;

@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-// Returns by how many elements an access of a block moves from one iteration of the loop to the next, in row-major order.
-// Returns nullopt if that is not the same everywhere.
+// Returns by how many elements an access of a block moves from one iteration of the loop to the next, in row-major
+// order. Returns nullopt if that is not the same everywhere.
 std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<const int32_t> index,
                               Id loop) {
   const auto shape = p.Dims(p.buffers[buffer].shape);
@@ -39,14 +39,15 @@ std::optional<int64_t> Stride(const Program& p, Id block, Id buffer, absl::Span<
   return stride;
 }
 
-// True if the last axis of the layout consists of the dimension's lowest digits.
+// True if the last axis of the layout is the dimension itself or its remainder, as j % 16 for the dimension j in (i, j)
+// -> (j/16, i, j%16).
 bool IsLastAxis(const Program& p, const Layout& layout, size_t dim) {
   const IndexSum last = p.SumOf(p.List(layout.axes).back());
   return last.splits.size() == 1 && last.splits[0].lower == 1 &&
          last.splits[0].source == Source::Iter(static_cast<int32_t>(dim));
 }
 
-// True if a gather of the block reads neighbors along the loop, as a gather of whole rows does.
+// True if the last index of some gather grows by 1 from one iteration of the loop to the next, as in a gather of rows.
 bool GathersNeighbours(const Program& p, Id block, Id loop) {
   const std::vector<Id> gathers = Gathers(p, block);
   return std::any_of(gathers.begin(), gathers.end(), [&](Id gather) {

@@ -13,7 +13,8 @@ namespace kiln {
 absl::Status RunNested(Call& call, const char* name, const std::vector<Id>& loops,
                        const std::vector<int64_t>& numbers, const std::vector<Attribute>& attributes,
                        std::vector<Id>* results);
-// Like RunNested, for a primitive whose first operand is a block.
+// Runs the primitive called `name`, whose first operand is a block, inside another primitive, without recording it.
+// Fills `results` and keeps the program on errors as RunNested does.
 absl::Status RunNestedOnBlock(Call& call, const char* name, Id block, const std::vector<Id>& loops,
                               const std::vector<Attribute>& attributes, std::vector<Id>* results);
 

@@ -7,15 +7,17 @@
 
 namespace kiln {
 
-// Returns the child before which a new node goes (kNone: at the end). `place` is "first", "last" or the number of a child. The
-// position must follow all children that contain a node of `before` and precede all that contain a node of `after`.
-// kFailedPrecondition for a number that does not; kInvalidArgument for other texts.
+// Returns the child of the loop before which a new node goes; kNone: at the end. The node must follow all children that
+// contain a node of `before`, and precede all that contain a node of `after`. `place` is "first" or "last", the ends of
+// this range, or the number of a child. kFailedPrecondition for a number outside the range; kInvalidArgument for other
+// texts.
 absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector<Id>& before,
                               const std::vector<Id>& after, const std::string& place);
 
-// ScopeOfReaders returns the innermost loop, block or root that contains the block and all readers of its results; the results
-// are complete at its end. Without readers, parallel iterations may keep private results: then it returns the innermost loop at
-// whose end the results are complete. ScopeOfWriters does the same with all writers of `buffer`.
+// ScopeOfReaders returns the innermost loop, block or root that contains the block and all readers of its results; the
+// results are complete at the end of one of its iterations. If nothing reads them, parallel iterations may keep private
+// results; then it returns the innermost loop at whose end the results are complete. ScopeOfWriters returns the
+// innermost node that contains the block and all writers of `buffer`.
 Id ScopeOfReaders(const Program& program, Id block);
 Id ScopeOfWriters(const Program& program, Id block, Id buffer);
 

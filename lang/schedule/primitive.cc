@@ -44,8 +44,8 @@ bool Gone(const State& state, Operand handle) {
   return node.kind == Node::Kind::kDead || node.parent == kNone;
 }
 
-// Turns kInvalidArgument into kFailedPrecondition if the step has a sampled operand: a sampled number that does not fit is no
-// malformed argument, so the step only does not apply.
+// Turns kInvalidArgument into kFailedPrecondition if the step has a sampled operand: a sampled number that does not fit
+// is no malformed argument, so the step only does not apply.
 absl::Status AsRefusal(const absl::Status& status, const Step& step) {
   const bool drawn = std::any_of(step.operands.begin(), step.operands.end(),
                                  [](Operand o) { return o.kind == Operand::Kind::kValue; });

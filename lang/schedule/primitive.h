@@ -32,16 +32,16 @@ struct OperandDecl {
 struct AttributeDecl {
   const char* name;
   Attribute fallback;  // default value, which also sets the attribute's type
-  // True for an attribute that was added when traces of the primitive were stored already: hashes of traces leave out
-  // its default value, so that they stay as they were.
+  // True for an attribute that was added after traces with the primitive had been stored. The hash of a trace then
+  // leaves out the attribute's default, so the hashes of older traces stay the same.
   bool is_later = false;
 };
 
-// The last attribute of every sampling primitive: the decisions to which the support is restricted, one after
-// the other (empty: all). ScheduleCore::Pin sets it, and Call::Draw applies it.
+// Declares the last attribute of every sampling primitive, `only`: the decisions to which the support is restricted,
+// one after the other. An empty list allows all. ScheduleCore::Pin sets it, and Call::Draw applies it.
 inline AttributeDecl Only() { return {"only", std::vector<int64_t>()}; }
 
-// A primitive's view of its step and of the program.
+// A primitive's view of the program and of its step: operands, attributes and results.
 class Call {
  public:
   Call(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser)
@@ -50,15 +50,15 @@ class Call {
   Program& program() { return state_.program; }
   const Target& target() const { return target_; }
   int num_operands() const { return static_cast<int>(step_.operands.size()); }
-  // Returns the node that operand i refers to.
+  // Returns the node of the block or loop that operand i names.
   Id node(int i) const;
   std::vector<Id> nodes(int from) const;  // of operands from .. last
-  // Returns the numbers of operands from .. last; a value contributes all of its numbers.
+  // Returns the numbers of operands `from` .. last. A sampled value contributes all of its numbers.
   absl::InlinedVector<int64_t, 6> numbers(int from) const;
   bool IsValue(int i) const { return step_.operands[i].kind == Operand::Kind::kValue; }
-  // Returns the numbers that operand i stands for.
+  // Returns the number that operand i is, or the numbers of the sampled value that it names.
   Decision value(int i) const;
-  // True if one of operands from .. last is a sampled value, which makes results tainted.
+  // True if one of the operands `from` .. last is a sampled value, so that loops made from it are tainted.
   bool sampled(int from) const;
   int64_t Int(int attribute) const { return std::get<int64_t>(step_.attributes[attribute]); }
   double Float(int attribute) const { return std::get<double>(step_.attributes[attribute]); }
@@ -72,7 +72,9 @@ class Call {
 
   void Return(Id node);
   void Return(Decision value);
-  // Draws a decision from the distribution and returns it as a value.
+  // Lets the chooser draw a decision from the distribution, restricted by the attribute `only`, and returns it as the
+  // result of the step. kFailedPrecondition if no decision is left, or the chooser returns one that is not in the
+  // support.
   absl::Status Draw(const Distribution& distribution);
 
   const Decision& decision() const { return decision_; }
@@ -103,7 +105,7 @@ struct Primitive {
   bool restricts = false;  // adds rules that later steps must obey (analysis/legality.h)
   const char* doc;         // what it does, before -> after, and when it does not apply
   absl::Status (*apply)(Call& call);
-  // What a lemma assumes about the data (AssumptionsOf below); "" if nothing.
+  // What a lemma assumes about the data, as a text for AssumptionsOf; "" if nothing.
   const char* assumes = "";
 };
 
@@ -111,19 +113,18 @@ struct Primitive {
 const Primitive* FindPrimitive(absl::string_view name);
 std::vector<const Primitive*> AllPrimitives();  // sorted by name
 
-// Runs one step: looks up its handles (kFailedPrecondition for a dead or missing one), applies it, and
-// appends the results to the state. A step that breaks a rule of analysis/legality.h is undone. On
-// success, `decision` (if not null) receives what a sampling step decided. Error messages name step_index and
-// the step.
+// Runs one step: looks up its handles (kFailedPrecondition for a dead or missing one), applies it, and appends the
+// results to the state. A step that breaks a rule of lang/analysis/legality.h is undone. On success, `decision` (if not
+// null) receives what a sampling step decided. Error messages name step_index and the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,
                  int* num_results, Decision* decision);
 
-// The assumption of lemmas that treat 0 * x as 0.
+// The assumption of lemmas that leave out products with a factor 0, because 0 * x is 0 only for finite x.
 inline constexpr char kFiniteFactors[] = "finite inputs and intermediates";
 
-// Returns the assumptions of the steps about the data, each once, joined by "; "; "" if there are none. Results may differ from
-// the original's for data that violate them. The annotation `finite` counts too: older schedules set it directly, before the
-// lemma assume-finite existed.
+// Returns the assumptions of the steps about the data, each once, joined by "; "; "" if there are none. Results may
+// differ from the original's for data that violate them. The annotation `finite` counts too: older schedules set it
+// directly, before the lemma assume-finite existed.
 std::string AssumptionsOf(absl::Span<const Step> steps);
 
 // Adds history to the error of a step that did not apply after the steps `before`: a line for each of its

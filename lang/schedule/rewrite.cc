@@ -18,8 +18,9 @@ std::optional<IndexSum> Rewritten(const Program& p, Id mark, const BodyRewriter:
       [&](Source s) { return extents[s.id]; });
 }
 
-// Copies a mark. `clones` maps each mark to its copy: a mark that is reached twice is copied once, so that its digits still
-// belong to one source.
+// Copies a mark with each live loop in it replaced, and the definitions of dead loops likewise. `clones` maps marks to
+// their copies. A mark that is reached twice is copied once, so that quotients and remainders of it still have one
+// source.
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace,
              std::map<Id, Id>& clones) {
   const auto known = clones.find(mark);

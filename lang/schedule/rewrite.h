@@ -1,5 +1,5 @@
-// Program changes that several primitives share. Callers check preconditions first, so these functions cannot
-// fail.
+// Changes of programs that several primitives share: copies of bodies with other iters and loads, nests around blocks,
+// copies of marks, removal of nodes. Callers check preconditions first, so these functions cannot fail.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,19 @@
 
 namespace kiln {
 
-// Rewrites the expressions of a body with new loads, indices and guards. `load` returns the replacement of a
-// load (kNone: only its indices change). `iter` returns an iter of the old body in terms of the new body's
+// Copies expressions of a body with new loads, indices and guards. `load` returns what replaces a load; if it returns
+// kNone, only the indices of the load change. `iter` returns an iter of the old body as a sum over the new body's
 // iters.
 class BodyRewriter {
  public:
   using LoadRule = std::function<Id(const Expr& load)>;
   using IterRule = std::function<IndexSum(int iter)>;
-  // Creates a rewriter with these rules. `extents` are those of the new iters, by position.
+  // Creates a rewriter with the rules `load` and `iter`. `extents` are those of the new body's iters, by position.
   BodyRewriter(Program& program, LoadRule load, IterRule iter, std::vector<int64_t> extents);
   BodyRewriter(const BodyRewriter&) = delete;
 
-  // Rewrites an expression of the body. Returns kNone if an index cannot be expressed; the pools may then
-  // contain unused entries, but the tree is unchanged.
+  // Returns the rewritten copy of an expression. Returns kNone if an index cannot be expressed in the new iters; the
+  // program's pools may then contain unused entries, but its tree is unchanged.
   Id Expression(Id expr) { return copier_.Copy(expr); }
   Range Expressions(Range list) { return copier_.Copy(list); }
   Id Index(Id mark);
@@ -36,7 +36,8 @@ class BodyRewriter {
   ExprCopier copier_;
 };
 
-// True if `iter` can rewrite every index of the expression, which belongs to a block with these iters.
+// True if every index and bound in the expression can be expressed when `iter` replaces the iters of its block.
+// `extents` are those of the iters in which the results of `iter` are written.
 bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule& iter,
                    const std::vector<int64_t>& extents);
 
@@ -45,13 +46,14 @@ std::vector<int64_t> IterExtents(const Program& program, Id block);
 // Removes a node, and the loops around it that become empty.
 void RemoveWithEmptyLoops(Program& program, Id node);
 
-// Builds a nest with one new loop for each iter of `block` and the block inside. The iters are bound to
-// ranges[i].base + loop. Returns the outermost node, detached.
+// Builds a nest around `block` with one new loop for each of its iters, and binds iter i to ranges[i].base + loop i.
+// The loop has ranges[i].extent iterations. Returns the outermost node, detached.
 Id NestOver(Program& program, Id block, const std::vector<DimRange>& ranges, bool tainted);
-// Returns the range of all values of each iter of the block.
+// Returns the range 0 .. extent-1 for each iter of the block.
 std::vector<DimRange> WholeRanges(const Program& program, Id block);
 
-// Copies a mark with its live loops replaced. Definitions of dead loops are followed and copied.
+// Copies a mark (an index value, lang/program/nodes.h) with each live loop in it replaced. A loop that was split or
+// fused is dead; its definition is copied in the same way.
 Id CloneMark(Program& program, Id mark, const std::function<Source(Id loop)>& replace);
 
 // Adds the block dest[i...] = source[i...] over the whole shape, detached and without loops. Returns its node.

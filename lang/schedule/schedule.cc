@@ -13,8 +13,8 @@ std::vector<Operand> Of(const std::vector<Loop>& loops) {
   return operands;
 }
 
-// The bounds of a tile that are operands: all of `each`, and those of `most` that are values. Bounds that are
-// numbers are in the attribute `most`.
+// The bounds of a sampled tile that are operands of its step: those of `each` (but for the number 0), and those of
+// `most` that are sampled values. Bounds in `most` that are plain numbers are in the step's attribute `most`.
 struct TileBoundOperands {
   std::vector<Operand> operands;
   std::vector<int64_t> most, each;  // which bound each operand is

@@ -37,23 +37,25 @@ class Schedule : public ScheduleCore {
   using TileOptions = kiln::TileOptions;
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
                           Where where = Where::current());
-  // Samples a tile whose product may exceed the extent, for extents with few divisors.
+  // Samples the factors of a tile of the loop. Their product covers the extent and may exceed it by at most the share
+  // options.waste, so extents with few divisors have tiles too.
   Value SampleTile(Loop loop, TileOptions options, absl::string_view label = "",
                    Where where = Where::current());
   // Samples one of `values` with the given weights (all equal if empty).
   Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
                           absl::string_view label = "", Where where = Where::current());
-  // Samples one of the `values` that are at most `most`; the least of them remains if all are greater.
+  // Samples one of the `values` up to `most`, all equally likely; the least of the values if all are greater.
   Value SampleCategoricalUpTo(Factor most, const std::vector<int64_t>& values, absl::string_view label = "",
                               Where where = Where::current());
-  // Samples where to compute a block: -2 inline, -1 at its present place, otherwise a position among its first consumer's
-  // loops.
+  // Samples where to compute a block: -2 inlines the block, -1 leaves the block at its place, and i >= 0 is the i-th
+  // loop around the block's first consumer, outermost first.
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
-  // Multiply and Add combine all numbers of the sampled values. The results are opaque too, as those of all arithmetic.
+  // Multiply and Add return the product and the sum of all numbers of the operands; a sampled tile contributes each of
+  // its factors. Results are opaque, as all sampled values are.
   Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
   Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
-  // Divide returns the quotient, rounded down, and Subtract the difference. Neither is below 0.
+  // Divide returns the quotient of two numbers, rounded down; Subtract their difference, or 0 if that is negative.
   Value Divide(Factor number, Factor by, Where where = Where::current());
   Value Subtract(Factor number, Factor less, Where where = Where::current());
   Value Minimum(const std::vector<Factor>& numbers, Where where = Where::current());
@@ -68,10 +70,10 @@ class Schedule : public ScheduleCore {
   }
   Loop Fuse(const std::vector<Loop>& loops, Where where = Where::current());
   void Reorder(const std::vector<Loop>& loops, Where where = Where::current());
-  // Merges two loops that follow each other into one with the children of both.
+  // Merges two serial loops of equal extent that follow each other into one loop with the children of both.
   Loop Merge(Loop first, Loop second, Where where = Where::current());
-  // Cuts a loop into two or three loops, one after the other. The first of two, or the middle of three, keeps
-  // the handles of what is below.
+  // Cuts a loop into two or three loops, one after the other, each with a copy of the body. The first of two, or the
+  // middle of three, keeps the blocks and loops in the body, so their handles name that copy.
   std::vector<Loop> LoopPartition(Loop loop, const std::vector<Factor>& sizes,
                                   Where where = Where::current());
   Loop AddUnitLoop(Loop below, Where where = Where::current());
@@ -80,79 +82,85 @@ class Schedule : public ScheduleCore {
   void Vectorize(Loop loop, Where where = Where::current());
   void Unroll(Loop loop, Where where = Where::current());
   void Bind(Loop loop, LoopKind axis, Where where = Where::current());
-  // Lets the children of a loop overlap. Each child runs its iterations in order, a stage ahead of the
-  // children that wait for it.
+  // Pipelines a loop: its children overlap. Each child runs its iterations in order, a stage ahead of the children that
+  // read its results.
   void Pipeline(Loop loop, PipelineOptions options = {}, Where where = Where::current());
 
   // --- Steps that move blocks.
-  // `place` is a position below the loop: "first" is right after the last producer; "last" is
-  // right before the first consumer, or the end; a number is before that child. "" means last for ComputeAt
-  // and first for ReverseComputeAt.
+  // `place` is a position among the children of the loop: "first" is right after the last producer of the block, "last"
+  // is right before its first consumer (without one, at the end), and a number is before the child with this number. ""
+  // means "last" for ComputeAt and "first" for ReverseComputeAt.
   void ComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
   void ReverseComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
   void ComputeInline(Block block, Where where = Where::current());
   void ReverseComputeInline(Block block, Where where = Where::current());
-  // Computes the block at a location from SampleComputeLocation.
+  // Computes the block at the location that SampleComputeLocation returned.
   void ComputeAtLocation(Block block, Value location, Where where = Where::current());
 
   // Moves the nest of a block that reads only constants into the prepare phase, which runs once per set of
   // constants.
   void Prepare(Block block, Where where = Where::current());
 
-  // --- Lemmas: their result is the new reference program. They come before all other steps.
+  // --- Lemmas: steps that change what is computed, within bounds that they state. Later steps must preserve the
+  // changed program. Lemmas come before all steps that transform the program.
   // Reduces in a wider type and rounds once at the end. Returns the block that rounds.
   Block AccumulateIn(Block block, absl::string_view dtype, Where where = Where::current());
-  // Lets lowering drop terms of a sum of products in which a factor is zero beyond bounds (padding).
+  // Lets lowering leave out the terms of a sum of products in which one factor is a zero beyond the bounds of what it
+  // reads (padding). Assumes that the other factors are finite.
   void AssumeFinite(Block block, Where where = Where::current());
-  // Drops terms of a sum of products in which a factor is one of the zeros between elements.
+  // Leaves out the terms of a sum of products in which one factor is a zero between elements, as in a transposed
+  // convolution. Assumes that the other factors are finite.
   void SkipZeros(Block block, Where where = Where::current());
 
   // --- Steps that change buffers.
-  // Copies the part of the n-th buffer read (in order of first use) to a new buffer. Returns the
-  // copying block.
+  // Copies what a block reads of a buffer to a new buffer, from which the block then reads. `operand` numbers the
+  // buffers that the block reads, in the order of first use. Returns the copying block.
   Block CacheRead(Block block, int operand, absl::string_view storage = "global",
                   Where where = Where::current());
-  // Like CacheRead, and the later blocks in the same scope that read the buffer read the copy too.
+  // Copies what a block reads of a buffer to a new buffer, as CacheRead does. The later blocks in the same scope that
+  // read the old buffer read the copy too.
   Block CacheReadForAll(Block block, int operand, absl::string_view storage = "global",
                         Where where = Where::current());
-  // Lets `block` write to a new buffer, and copies that to the old one. Returns the copying block.
-  Block CacheWrite(Block block, absl::string_view storage = "global", Where where = Where::current());
-  // Accumulates in a private buffer below `loop` and combines it into the destination. Returns the combining
+  // Lets `block` write to a new buffer, and adds a block that copies the new buffer to the old one. Returns the copying
   // block.
+  Block CacheWrite(Block block, absl::string_view storage = "global", Where where = Where::current());
+  // Gives each iteration of `loop` a private buffer for its partial sums, and a new block at the end of the iteration
+  // that combines them into the destination. Returns the new block.
   Block AccumulateAt(Block block, Loop loop, absl::string_view storage = "register",
                      Where where = Where::current());
-  // Copies the n-th buffer read (-1: the destination) such that the block's iters alone index it. Returns the
-  // copying block.
+  // Copies the n-th buffer that the block reads (-1: the one that it writes) from or to a new buffer, which the block
+  // indexes by its iters directly: A.reindex[i, k] instead of A[k, i + 1]. Returns the copying block.
   Block Reindex(Block block, int n, absl::string_view storage = "global", Where where = Where::current());
-  // Pads the iters of a sum of products to multiples. Returns the blocks that pad operands and crop the
-  // result.
+  // Pads the extents of the iters of a sum of products to multiples of the numbers `to`, one for each iter. Returns the
+  // blocks that pad operands with zeros and crop the result, without those that would change nothing.
   std::vector<Block> PadEinsum(Block block, const std::vector<int64_t>& to, Where where = Where::current());
-  // Splits a block that pads with a constant in two: one fills, the other stores within bounds. Returns the
-  // filling block.
+  // Splits a block that stores a value within bounds and a constant elsewhere. A new block, in a nest before `loop`,
+  // stores the constant everywhere; the old one then stores only within the bounds. Returns the new block.
   Block DecomposePadding(Block block, Loop loop, Where where = Where::current());
-  // Sets the layout of a buffer of the block (the n-th read, or -1 for its destination). The map is text such
-  // as "(i, j) -> (j/16, i, j%16)", in which $0 is the first of `numbers`. A swizzle replaces address bits
-  // [to, to + bits) by their XOR with bits [from, from + bits).
+  // Sets the memory layout of a temporary: of the n-th buffer that the block reads, or (-1) of the one that it writes.
+  // `map` is a text such as "(i, j) -> (j/16, i, j%16)", in which $0 is the first of `numbers`. A swizzle replaces
+  // address bits [to, to + bits) by their XOR with bits [from, from + bits).
   void TransformLayout(Block block, int operand, absl::string_view map, Where where = Where::current());
   void TransformLayout(Block block, int operand, absl::string_view map, const std::vector<Factor>& numbers,
                        Where where = Where::current());
   void TransformLayout(Block block, int operand, absl::string_view map, Swizzle swizzle,
                        Where where = Where::current());
-  // The axes of a fragment have kinds "register", "lane" or "warp", as in "lane, lane, register".
+  // Sets the layout of a fragment, a buffer in registers of a warp or warpgroup. `kinds` has the kind of each axis of
+  // the map: "register", "lane" or "warp", as in "lane, lane, register".
   void TransformLayout(Block block, int operand, absl::string_view map, absl::string_view kinds,
                        Where where = Where::current());
   void SetScope(Block block, absl::string_view storage, Where where = Where::current());
 
   // --- Steps that change reductions.
-  // Gives each iteration of `loop` a partial result, in a workspace whose dimension `axis` is
-  // the loop. Returns the combining block.
+  // Gives each iteration of `loop`, which feeds a reduction, a partial result. A workspace holds the partial results;
+  // the loop is its dimension `axis` (0 is the first, -1 the last). A new block combines them. Returns the new block.
   Block Rfactor(Block block, Loop loop, int axis = 0, absl::string_view storage = "global",
                 Where where = Where::current());
   // Moves the initialization of a reduction to a block of its own before `loop`. Returns that block.
   Block DecomposeReduction(Block block, Loop loop, Where where = Where::current());
 
-  // --- Steps for intrinsics: make a block of a loop, make a call of a block or loop, turn a contraction into
-  // loops m, n and k.
+  // --- Steps for intrinsics: Blockize makes a block of a loop and all below it, Tensorize turns a block or loop into a
+  // call of an intrinsic, and Einsum turns a contraction into a matrix product with the loops m, n and k.
   Block Blockize(Loop loop, Where where = Where::current());
   void Tensorize(Block tile, absl::string_view intrinsic, Where where = Where::current());
   void Tensorize(Loop loop, absl::string_view intrinsic, Where where = Where::current());
@@ -162,25 +170,27 @@ class Schedule : public ScheduleCore {
   void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());
   void Annotate(Loop loop, absl::string_view key, int64_t value, Where where = Where::current());
 
-  // --- Late steps: every replay computes their effect from the program at that point.
-  // Fuses and parallelizes the outer data parallel loops of every nest, up to `limit` iterations.
+  // --- Late steps: replay computes their effect from the program as it is when the step runs.
+  // Fuses the outer data parallel loops of every nest until they have `limit` iterations, and runs these in parallel.
   void ParallelizeOuter(Factor limit, Where where = Where::current());
-  // Vectorizes the innermost loop of every block if its accesses allow that, with up to `lanes` elements.
+  // Vectorizes the innermost loop of every block whose accesses take small steps along it, with up to `lanes` elements.
   void VectorizeInner(Factor lanes, Where where = Where::current());
-  // Gives reductions along contiguous rows up to `lanes` partial results in vector lanes.
+  // Splits every reduction along contiguous rows into up to `lanes` partial results, which are lanes of vectors. They
+  // are combined at the end of the row.
   void RfactorLanes(Factor lanes, Where where = Where::current());
   // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time.
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
-  // Binds outer data parallel loops of every nest to thread-x, with up to `threads` threads, unless the nest has threads, and
-  // to a block axis that it does not have, with up to `blocks` blocks in all.
+  // In every nest, fuses the outer independent serial loops, and binds the result to thread-x with up to `threads`
+  // threads, unless the nest has threads already, and to a block axis that the nest does not use, so that it has up to
+  // `blocks` blocks.
   void BindRest(Factor blocks, Factor threads, Where where = Where::current());
-  // Lets the innermost loops of a block be calls of an intrinsic: splits and reorders them, lays out
-  // fragments that have no layout, and tensorizes.
+  // Turns the innermost loops of a block into calls of an intrinsic: splits them by the sizes of the intrinsic, moves
+  // the inner parts inside, lays out fragments that have no layout, and tensorizes.
   void Call(Block block, absl::string_view intrinsic, Where where = Where::current());
-  // Lays out the tile that a block writes to shared memory in lines of 128 bytes with swizzled chunks of 16
-  // bytes.
+  // Lays out the tile that a block writes to shared memory in lines of 128 bytes whose chunks of 16 bytes are swizzled,
+  // so that the chunks of a column lie in different banks.
   void SwizzleLines(Block block, Where where = Where::current());
-  // Unrolls inner loops while the straight-line code has at most `steps` instructions (lang/analysis/cost.h).
+  // Unrolls inner loops while the resulting straight-line code has at most `steps` instructions (lang/analysis/cost.h).
   void UnrollUpTo(Factor steps, Where where = Where::current());
 };
 

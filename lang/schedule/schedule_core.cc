@@ -19,7 +19,7 @@ struct FixedChooser final : Chooser {
   const Decision& decision;
 };
 
-// Makes a name unique: the second of that name becomes "a#1", the third "a#2", and so on.
+// Returns a name that no item of the list has: `base`, or base#1, base#2, ... if the list has it already.
 template <typename List, typename NameOf>
 std::string Numbered(const std::string& base, const List& list, NameOf name_of) {
   std::string name = base;

@@ -27,17 +27,18 @@ class ScheduleCore {
   const Target& target() const { return target_; }
   const std::vector<Step>& steps() const { return steps_; }
   const std::vector<Choice>& choices() const { return choices_; }
-  // Returns the node of a handle. An inert handle makes the schedule inert and gives some block (loop) of the program, so that
-  // the caller can still read it; kRoot if there is none.
+  // Returns the node of a handle. An inert handle makes the schedule inert and gives some block (loop) of the program,
+  // so that the caller can still read it; kRoot if there is none.
   Id node(Block block, Where where = Where::current());
   Id node(Loop loop, Where where = Where::current());
-  // Returns the constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the schedule inert.
+  // Returns the constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the schedule
+  // inert.
   int64_t ExtentOf(Loop loop, Where where = Where::current());
   // Makes the schedule inert with this failure. Modules call it when they cannot continue.
   void Fail(const absl::Status& status);
 
-  // True if the module must leave the block alone, because the schedule is inert or `why` is an error.
-  // Records the reason under the open section; `kiln space` prints it. Modules begin with this call.
+  // Returns true if the module must leave the block alone, because the schedule is inert or `why` is an error. Adds the
+  // error to `declined`, with the name of the open section; `kiln space` prints the list. Modules begin with this call.
   bool Skip(const absl::Status& why);
   bool Declines(const absl::Status& why) { return Skip(why); }  // the old name of Skip, for older plugins
   struct Declined {
@@ -47,16 +48,18 @@ class ScheduleCore {
   };
   const std::vector<Declined>& declined() const { return declined_; }
 
-  // Restricts later sites and choices called `name`, or with a name that ends in "/name". For a site, `only` lists decisions
-  // one after the other (the attribute `only` of its step); for a choice, alternatives. The last pin that matches counts. A
-  // name that never occurs has no effect. An empty list makes the schedule inert.
+  // Restricts later sites and choices called `name`, or with a name that ends in "/name". For a site, `only` lists
+  // decisions one after the other (the attribute `only` of its step); for a choice, alternatives. The last pin that
+  // matches counts. A name that never occurs has no effect. An empty list makes the schedule inert.
   void Pin(absl::string_view name, std::vector<int64_t> only);
 
-  // Runs the steps of a trace, and records the choices that led to them. Keeps recorded decisions and draws
-  // missing ones. The schedule must be fresh, because steps refer to handles by number.
+  // Runs the steps of a trace on a fresh schedule, and takes over the choices that led to them. Keeps recorded
+  // decisions and draws missing ones. Aborts if the schedule has steps already, because steps refer to handles by
+  // number.
   void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
 
-  // While a section is open, the names of new sites and choices start with "name/".
+  // A scope for names, usually of a module and a block. While the object lives, the names of new sites and choices
+  // start with "name/".
   class Section {
    public:
     Section(ScheduleCore& schedule, absl::string_view name);
@@ -77,8 +80,8 @@ class ScheduleCore {
   int Choose(absl::string_view name, absl::Span<const std::string> alternatives);
 
  protected:
-  // Records and runs a step of the primitive called `name`. The results are handles first .. first + count - 1; first is -1 if
-  // the schedule is or becomes inert.
+  // Records and runs a step of the primitive called `name`. The results are handles first .. first + count - 1; first
+  // is -1 if the schedule is or becomes inert.
   struct Results {
     int first = -1, count = 0;
   };
@@ -111,7 +114,8 @@ class ScheduleCore {
     std::string name;
     std::vector<int64_t> only;
   };
-  // Returns the restriction by the last pin that matches this full name; nullptr if there is none.
+  // Returns the decisions or alternatives to which Pin restricts the site or choice with this full name. The last pin
+  // that matches counts. Returns nullptr if no pin matches.
   const std::vector<int64_t>* PinOf(absl::string_view full) const;
 
   State state_;

@@ -20,7 +20,7 @@ class Selecting {
       for (const int d : dims_[b]) shape.push_back(p_.Dims(p_.buffers[b].shape)[d]);
       p_.buffers[b].shape = p_.AddDims(shape);
     }
-    DropUnusedExprs(p_);  // some read at the old dimensions
+    DropUnusedExprs(p_);  // loads with the old dimensions, which nothing uses any more
   }
 
  private:
@@ -48,7 +48,8 @@ class Selecting {
   const std::vector<std::vector<int>>& dims_;
 };
 
-// Returns the dimensions with more than one element, or the first if there is none; empty if that is all of them.
+// Returns the dimensions of the buffer with more than one element, or the first dimension if all have one. Returns an
+// empty list if this leaves out no dimension.
 std::vector<int> DimsWithoutUnits(const Program& p, Id buffer) {
   const auto dims = p.Dims(p.buffers[buffer].shape);
   std::vector<int> kept;

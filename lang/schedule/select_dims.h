@@ -15,12 +15,13 @@ namespace kiln {
 // Returns, by buffer, 1 if its dimensions may be selected: it has no layout, and no block reads it at computed indices.
 std::vector<char> HaveSelectableDims(const Program& program);
 
-// Selects dimensions. `dims` gives, by buffer, the old numbers of the dimensions that it gets; empty: it stays as it is. A
-// dimension that is left out has one element. All buffers that change have selectable dimensions.
+// Changes the order of dimensions, or leaves some out. dims[buffer] lists the old numbers of the dimensions that the
+// buffer keeps, in their new order; empty: the buffer stays as it is. A dimension that is left out must have one
+// element, and each buffer that changes must have selectable dimensions (HaveSelectableDims).
 void SelectDims(Program& program, const std::vector<std::vector<int>>& dims);
 
-// Removes the dimensions of one element of temporaries, and with `of_parameters` of parameters too, where they are
-// selectable. At least one dimension stays. No byte moves.
+// Removes the dimensions of one element from temporaries and, with `of_parameters`, from parameters. Leaves buffers
+// alone whose dimensions are not selectable (HaveSelectableDims). A buffer keeps at least one dimension. No byte moves.
 void DropUnitDims(Program& program, bool of_parameters);
 
 }  // namespace kiln

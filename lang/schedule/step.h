@@ -45,7 +45,8 @@ struct Step {
   }
 };
 
-// A program during scheduling, with the nodes and values of all handles. A copy is a snapshot.
+// A program during scheduling, with the nodes of all block and loop handles and the numbers of all sampled values. A
+// copy is a snapshot.
 struct State {
   Program program;
   std::vector<Id> blocks, loops;  // nodes by handle number

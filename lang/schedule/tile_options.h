@@ -1,4 +1,5 @@
-// The options of SamplePerfectTile and SampleTile.
+// The options of SamplePerfectTile and SampleTile: into how many factors to divide an extent, and bounds of the
+// factors.
 #pragma once
 
 #include <string>
@@ -11,18 +12,18 @@ namespace kiln {
 struct TileOptions {
   int parts = 4;
   int64_t innermost = 64;  // largest last factor; 0: no bound
-  // Largest product of the last factors of this tile and of the tiles in `within`; 0: no bound.
+  // The largest allowed product of the last factor of this tile and the last factors of the tiles in `within`; 0: no
+  // bound.
   int64_t budget = 0;
   std::vector<Value> within = {};  // tiles that were sampled before
-  // The budget is also limited by what the target holds: "registers", "unrolled", "l1", "l2" or "l3", in
-  // elements.
+  // A limit of the target that also bounds the budget, in elements: "registers", "unrolled", "l1", "l2" or "l3"; "" for
+  // none.
   std::string bound = "";
-  // If not 0, the budget counts vectors of this many elements, along the last factor of the first tile in
-  // `within` (of this tile if there is none), and leaves room for one row of operands. If 0, it counts
-  // elements.
+  // If 0, the budget counts elements. Otherwise it counts vectors of this many elements, which the last factor of the
+  // first tile in `within` fills (of this tile if `within` is empty), and includes one row of operands.
   int64_t lanes = 0;
-  // The product of the last i+1 factors is at most most[i] and a multiple of multiple[i]; 0: no condition.
-  // The numbers of `most` may be sampled or computed; a value of 0 leaves 1.
+  // For each i: the product of the last i+1 factors is at most most[i] and a multiple of multiple[i]; 0: no condition.
+  // The numbers of `most` may be sampled or computed; such a number below 1 counts as 1.
   std::vector<Factor> most = {};
   std::vector<int64_t> multiple = {};
   std::vector<Factor> each = {};  // factor i, outermost first, is at most each[i]; 0: no bound

@@ -28,8 +28,8 @@ struct CostTable {
 
   // Cycles and rates of a core, for the roofline (search/features/roofline.cc), in vector instructions.
   double arithmetic_ports = 2, load_ports = 3, store_ports = 1, issue_width = 3;
-  // Cycles from one addition of a sum to the next: of a sum in a buffer of storage "register", of one in memory that LLVM keeps
-  // in registers, and of one in memory.
+  // Cycles from one addition of a sum to the next: of a sum in a buffer of storage "register", of one in memory that
+  // LLVM keeps in registers, and of one in memory.
   double sum_latency = 4.5, sum_latency_kept = 7, sum_latency_in_memory = 20;
   double kept_accesses = 0.3;  // share of the loads and stores of sums that LLVM keeps in registers
   double kept_doubt = 1.3;     // factor on sums that LLVM may keep, where no measurement will tell
@@ -38,47 +38,51 @@ struct CostTable {
   double overlap = 0.35;  // share of the shorter of computing and fetching that the longer one hides
   double spill_instructions = 1.5;
 
-  // Caches: bytes a cycle that arrive from beyond each level, for consecutive lines and for scattered lines.
+  // Memory traffic in bytes a cycle: the rates at which data arrive from beyond each level of cache, for consecutive
+  // lines (streamed) and for scattered lines.
   double streamed_beyond_l1 = 128, streamed_beyond_l2 = 20, streamed_beyond_l3 = 12;
   double scattered_beyond_l1 = 24, scattered_beyond_l2 = 16, scattered_beyond_l3 = 7;
   int64_t line_bytes = 64;
   int64_t streamed_lines = 16;  // consecutive lines from which on the hardware prefetches the next ones
   int64_t cache_ways = 8;       // associativity of L1 and L2
 
-  // The primitives vectorize-inner and sample-compute-location (lang/primitives).
+  // Limits of the primitives vectorize-inner and sample-compute-location (lang/primitives).
   int64_t function_line = 128;  // vectorize-inner: instructions that a block with functions may become
   double most_repeats = 16;     // a sampled location may run each instance at most this often, on average
 
-  // Tiles (modules/tiling).
+  // Constants of the modules that tile (modules/tiling): vector registers, and extents of tiles.
   int64_t broadcast_registers = 1;   // vector registers that are left to operands, not to sums
   int64_t least_tile_registers = 4;  // vector registers that sums get at least
-  // If no number from least_tile to most_tile divides the extent of a reduction, the extent is padded to a
-  // multiple of padded_tile.
+  // If no number from least_tile to most_tile divides the extent of a reduction iter, which is above most_tile, the
+  // extent is padded to a multiple of padded_tile.
   int64_t least_tile = 4, most_tile = 64;
   int64_t padded_tile = 8;
 
-  // Dense copies of strided reads (lang/graph/densify_strided_reads.h).
+  // The limit for dense copies of strided reads (lang/graph/densify_strided_reads.h).
   int64_t dense_reuse = 16;  // the number of reads of each element from which on a copy pays off
 
   // Limits of lowering (backends/lower): versions of code, prefetching, unrolling of short loops.
   int64_t nest_versions = 3;  // versions for guards that are nested in each other
-  // Boundary values that get a version of their own: of one condition, and combinations of all conditions.
+  // Most values of an index for which one boundary condition may fail and get code versions of their own, and most
+  // versions of the combinations of all conditions.
   int64_t edge_values = 4, edge_versions = 9;
   int64_t prefetch_bytes = 16 << 10;  // distance to the next iteration of a stream
   int64_t prefetch_lines = 64;        // lines of a panel that are prefetched before a tile
-  // Panels are prefetched of constants that are at least a prefetch_part of the smallest stream.
+  // Panels of a constant are prefetched if it has at least 1 / prefetch_part of the bytes from which on a buffer is
+  // read as a stream.
   int64_t prefetch_part = 16;
-  // If a tile would prefetch more than tile_lines at once, each of its iterations prefetches up to iteration_lines.
-  // Together they may go beyond the next panel, up to panels_ahead times its lines. Panels longer than a panel_part of
-  // the smallest stream would evict the present one.
+  // If a tile would prefetch more than tile_lines cache lines of the next panel at once, each iteration of the tile
+  // prefetches up to iteration_lines of them instead. Together the iterations prefetch at most panels_ahead times the
+  // lines of a panel. A panel longer than 1 / panel_part of the smallest stream is not prefetched so: it would evict
+  // the present panel.
   int64_t tile_lines = 16, iteration_lines = 8;
   int64_t panels_ahead = 4, panel_part = 8;
   int64_t padding_line = 16;  // instructions of an unrolled loop, if unrolling decides padding tests
-  // Instructions of an unrolled loop that only adds to sums: of one iteration, and of all iterations.
+  // Most instructions of an unrolled loop that only adds to sums: of one iteration, and of all iterations.
   int64_t sum_body = 12, sum_line = 48;
   int64_t held_line = 96;  // instructions of an unrolled loop that indexes a buffer kept in registers
-  // A buffer of up to held_vectors vectors counts as kept in registers if its other loops are unrolled or
-  // have at most held_copies iterations.
+  // The conditions under which a buffer counts as kept in registers: it has up to held_vectors vectors, and its loops
+  // other than the unrolled one are unrolled or have at most held_copies iterations.
   int64_t held_vectors = 8, held_copies = 4;
   int64_t stepping_pointers = 6;  // pointers that a loop advances
   int64_t extremum_values = 4;    // values of a tree of maxima from which on a rewrite pays off
@@ -96,7 +100,7 @@ struct CostRow {
   void SetIn(CostTable& costs, double value) const;
 };
 
-// Returns the rows of all constants, in the order of the members.
+// Returns a row for each constant of CostTable, in the order of the members.
 absl::Span<const CostRow> CostRows();
 
 }  // namespace kiln

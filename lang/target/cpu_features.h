@@ -1,4 +1,4 @@
-// Parses the features of a machine, named as in LLVM: "+avx2,+avx512vnni".
+// Tells whether a list of a machine's features has a feature. Lists are as in LLVM: "+avx2,+avx512vnni".
 #pragma once
 
 #include <algorithm>

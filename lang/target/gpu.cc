@@ -5,7 +5,7 @@ namespace {
 
 constexpr int64_t kKiB = 1 << 10, kMiB = 1 << 20;
 
-// The limits of a generation, without the numbers of one product.
+// Returns a GPU with the limits of the generation Ampere (sm_80). `With` adds the numbers of one product.
 constexpr Gpu Ampere(absl::string_view name) {
   Gpu gpu{.name = name, .sm = "sm_80", .shared_per_block = 163 * kKiB, .shared_per_sm = 164 * kKiB};
   gpu.threads_per_sm = 2048;
@@ -59,6 +59,7 @@ constexpr Gpu With(Gpu gpu, const Speed& s) {
   return gpu;
 }
 
+// The known GPUs: SMs, GHz, MiB of L2, bytes a cycle from L2, GB/s from DRAM, and multiply-adds a cycle and SM by type.
 // clang-format off
 //                                              SMs   GHz   L2   L2/cycle  DRAM   f32  f16   tf32  i8
 constexpr Gpu kGpus[] = {

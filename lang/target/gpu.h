@@ -19,7 +19,7 @@ struct Gpu {
   absl::string_view name;  // "h100"
   absl::string_view sm;    // what ptxas calls it: "sm_90a"
 
-  // What a kernel may use.
+  // Resources that a kernel may use.
   int64_t shared_per_block = 0, shared_per_sm = 0;  // bytes
   int registers_per_sm = 65536;                     // of 32 bits
   int registers_per_thread = 255;
@@ -28,7 +28,7 @@ struct Gpu {
   int threads_per_block = 1024, threads_per_sm = 0, blocks_per_sm = 0;
   int warp_schedulers = 4;  // of an SM; each issues one instruction a cycle
 
-  // How fast it is.
+  // The speed of the GPU: numbers of SMs, clock, caches and memory.
   int sms = 0;
   double clock_ghz = 0;  // boost
   int64_t l2_bytes = 0;
@@ -43,9 +43,10 @@ struct Gpu {
   bool has_tcgen05 = false;
 };
 
-// Returns the rows, in the order of the table.
+// Returns all known GPUs, in the order of the table in gpu.cc.
 absl::Span<const Gpu> Gpus();
-// Finds a GPU by its name; a name such as "sm_90a" is the first row of that kind. nullptr if there is none.
+// Finds a GPU by its name, such as "h100", or by its architecture: for "sm_90a", returns the first GPU of that kind.
+// Returns nullptr if there is none.
 const Gpu* FindGpu(absl::string_view name);
 
 }  // namespace kiln

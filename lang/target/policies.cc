@@ -14,7 +14,7 @@ namespace {
 
 using P = Policy;
 
-// The second text of each row completes the sentence "While the policy is on, Kiln ..".
+// The policies, with what each does. The second text of a row completes the sentence "While the policy is on, Kiln ..".
 constexpr PolicyRow kRows[] = {
     {P::kMergeDims, "merge-dims", "merges neighboring dimensions that all accesses index together", "0011"},
     {P::kForwardCopies, "forward-copies",

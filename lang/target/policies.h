@@ -22,11 +22,11 @@
 namespace kiln {
 
 enum class Policy {
-  // Import: these change the program of a task (lang/graph).
+  // Policies of the import, which change the program of a task (lang/graph).
   kMergeDims,
   kForwardCopies,
   kDensifyStridedReads,
-  // Modules and late steps: these change sketches.
+  // Policies of modules and late steps, which change sketches.
   kSkipZeros,
   kDropPaddedTerms,
   kNonTemporalStores,
@@ -40,7 +40,7 @@ enum class Policy {
   kInnermostWindow,
   kInlinedConstants,
   kTransposingTiles,
-  // Lowering and code generation: these change compiled objects.
+  // Policies of lowering and code generation, which change compiled objects.
   kDroppableTerms,
   kBoundaryVersions,
   kShortLoops,
@@ -56,7 +56,7 @@ enum class Policy {
   kFirstIteration,
   kGuards,
   kPrefetchNests,
-  // Import of models (lang/graph/simplify_model.h): these change which tasks a model has.
+  // Policies of the import of models (lang/graph/simplify_model.h), which change which tasks a model has.
   kFoldAffine,
   kAssumeNumbers,
   kNarrowVariances,
@@ -70,17 +70,17 @@ struct PolicyRow {
   bool on_request = false;     // off unless the user asks for it
 };
 
-// Returns the rows of all policies, in the order of the enumerators.
+// Returns a row for each policy, in the order of the enumerators.
 absl::Span<const PolicyRow> PolicyRows();
 
 class Policies {
  public:
-  // Returns policies of which the named ones are switched. `names` are separated by commas; "" switches none.
-  // kInvalidArgument for an unknown name; the message lists the known ones.
+  // Parses a list of policies that are to be switched, separated by commas: "a" switches a off, and "+b" switches b on,
+  // which is off otherwise. "" switches none. kInvalidArgument for an unknown name; the message lists the known ones.
   static absl::StatusOr<Policies> Without(absl::string_view names);
 
   bool Has(Policy policy) const;
-  // True if each is on or off as it is without the user.
+  // True if the user has switched no policy.
   bool AreUsual() const { return switched == 0; }
   bool IsSwitched(Policy policy) const { return (switched >> static_cast<int>(policy) & 1) != 0; }
   void Switch(Policy policy) { switched |= uint64_t{1} << static_cast<int>(policy); }

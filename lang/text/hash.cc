@@ -19,8 +19,8 @@ Hash128 HashWords(const uint64_t* begin, const uint64_t* end) {
   return mixer.Finish();
 }
 
-// Encodes a program as words that do not depend on names and ids. Equal programs have equal words. Expressions enter as 128-bit
-// hashes; otherwise equal words mean equal programs.
+// Encodes a program as words that do not depend on names and ids. Equal programs have equal words. Expressions enter as
+// 128-bit hashes; otherwise equal words mean equal programs.
 class Encoder {
  public:
   explicit Encoder(const Program& program) : p_(program), buffer_number_(program.buffers.size(), kNone) {
@@ -63,7 +63,8 @@ class Encoder {
     Add(BufferNumber(e.parameter()));
   }
 
-  // Returns the number of a buffer in order of first use. The first use also adds the buffer's properties.
+  // Returns the number of a buffer: buffers are numbered in the order of their first use. The first use also adds words
+  // with the buffer's properties.
   int BufferNumber(Id id) {
     if (buffer_number_[id] != kNone) return buffer_number_[id];
     const int number = buffer_number_[id] = next_buffer_++;
@@ -87,7 +88,8 @@ class Encoder {
     return number;
   }
 
-  // Adds the words of a sum. `resolver` may be null if the sum has only iters.
+  // Adds the words of an index sum, with its terms in an order that depends on no id. `resolver` may be null if the sum
+  // has only iters.
   void AddSum(const IndexSum& sum, Resolver* resolver) {
     struct Term {
       uint64_t scale, source, lower, extent;
@@ -112,7 +114,7 @@ class Encoder {
     }
   }
 
-  // Removes the words added after `mark` and returns their hash.
+  // Removes the words from position `mark` on, and returns their hash.
   Hash128 Take(size_t mark) {
     const Hash128 hash = HashWords(words_.data() + mark, words_.data() + words_.size());
     words_.resize(mark);
@@ -129,7 +131,8 @@ class Encoder {
   Hash128 ExprHash(Id id) {
     if (!(expr_hash_[id] == Hash128{})) return expr_hash_[id];
     const Expr& e = p_.exprs[id];
-    // Buffers and operands come first, so that the words they add are not part of this expression's words.
+    // Numbers the buffer and hashes the operands first. That may add words, which must not be among those of this
+    // expression.
     uint64_t buffer = 0;
     if (BufferRead(e) != kNone) buffer = static_cast<uint64_t>(BufferNumber(BufferRead(e)));
     Hash128 operands[3];

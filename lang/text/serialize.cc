@@ -98,7 +98,7 @@ void PutStamp(Writer& writer) {
   ForEachVector(shape, [&](const auto& v) { writer.Put<uint32_t>(sizeof(v[0])); });
 }
 
-// Checks that every id, range and enumerator is valid. Verify checks the meaning.
+// Checks that every id, range and enumerator of a deserialized program is valid. Verify then checks the meaning.
 class IdCheck {
  public:
   explicit IdCheck(const Program& p) : p_(p) {}

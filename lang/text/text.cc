@@ -177,8 +177,9 @@ class Printer {
            sources_.contains(sum.splits[0].source.id);
   }
 
-  // Orders terms by scale, then by the position of their sources on the path from the root or among the lets
-  // that are printed, not by id.
+  // Sorts the terms of a sum for printing, in an order that depends on no id: by falling |scale|, then by the kind of
+  // source, then by the source's position. A loop's position is on the path from the root, a mark's among the printed
+  // `let` lines.
   void Order(IndexSum& sum, const std::map<Id, std::string>& lets,
              const std::vector<std::string>& printed) const {
     const auto place = [&](Source source) -> int64_t {
@@ -195,8 +196,8 @@ class Printer {
               [&](const IndexSplit& a, const IndexSplit& b) { return rank(a) < rank(b); });
   }
 
-  // Prints the iters of a block. Their sums are over loops, iters of the enclosing block, and those marks
-  // that may be out of their extents or are divided.
+  // Prints a line for each iter of a block, with its binding as a sum over loops and iters of the enclosing block.
+  // Before them prints a `let` line for each mark in these sums that may exceed its extent or is divided.
   void PrintIters(Id node, Id scope_block, UniqueNames& scope) {
     std::map<Id, std::string> lets;
     const auto name_of = [&](Source s) {
@@ -335,8 +336,8 @@ class Printer {
     return e.IsConstant(0x7ff8000000000000) ? "nan" : absl::StrCat("bits ", e.Number());
   }
 
-  // Prints an expression where one of this level is expected: 0 a sum, 1 a product, 2 an operand of a
-  // product. An expression of a lower level is put in parentheses.
+  // Returns the text of an expression for a place that takes expressions of this level: 0 sums, 1 products, 2 operands
+  // of products. An expression of a lower level is put in parentheses.
   std::string ExprText(Id id, int level = 0) const {
     const auto named = value_names_.find(id);
     if (named != value_names_.end()) return named->second;

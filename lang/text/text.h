@@ -78,8 +78,8 @@ namespace kiln {
 // Prints a program, which must pass Verify.
 std::string ToString(const Program& program);
 
-// Parses a program. If the grammar rejects the text, returns kInvalidArgument such as "3:14: found "x", wanted an extent". If
-// Verify rejects the program, returns Verify's message.
+// Parses a program. If the grammar rejects the text, returns kInvalidArgument such as "3:14: found "x", wanted an
+// extent". If Verify rejects the program, returns Verify's message.
 absl::StatusOr<Program> ParseProgram(absl::string_view text);
 
 }  // namespace kiln

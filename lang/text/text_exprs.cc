@@ -11,7 +11,7 @@
 namespace kiln {
 namespace {
 
-// Limit of extents, indices and buffers: the product of two still fits.
+// The largest absolute value of an extent, an index or the number of elements of a buffer that the parser accepts.
 constexpr double kLargest = int64_t{1} << 40;
 
 }  // namespace

@@ -11,7 +11,8 @@
 
 namespace kiln {
 
-// A recursive-descent parser. After the first error, methods return at once with an arbitrary value.
+// A recursive-descent parser of indices and expressions. After the first error, methods return at once with an
+// arbitrary value.
 class ExprReader : protected TokenReader {
  protected:
   struct Named {
@@ -24,7 +25,8 @@ class ExprReader : protected TokenReader {
   explicit ExprReader(absl::string_view text) : TokenReader(text) {}
 
   Id BufferCalled(const std::string& name, const Token& token);
-  // Fails if the size is so large that the product of two sizes could overflow.
+  // Fails at `token` if the absolute value of the size is above 2^40. Callers compute sizes as doubles, which do not
+  // overflow.
   void CheckSize(double size, const Token& token);
   Extent ParseExtent();
   IndexSum ParseSum(const Scope& scope);

@@ -10,8 +10,8 @@
 namespace kiln {
 namespace {
 
-// A recursive-descent parser. After the first error, every method returns immediately with an arbitrary
-// value.
+// A recursive-descent parser of program texts. After the first error, every method returns immediately with an
+// arbitrary value.
 class Parser : private ExprReader {
  public:
   explicit Parser(absl::string_view text) : ExprReader(text) {}

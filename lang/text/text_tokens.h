@@ -23,7 +23,8 @@ struct Token {
 // Splits a text into tokens, of which the last is kEnd. An unterminated string becomes a kSign, which no rule accepts.
 std::vector<Token> Tokenize(absl::string_view text);
 
-// Reads tokens. After the first failure, the rest reads as the end, and methods return at once.
+// Reads tokens one by one. After the first failure, all further tokens read as the end of the text, and methods return
+// at once.
 class TokenReader {
  public:
   explicit TokenReader(absl::string_view text) : tokens_(Tokenize(text)) {}
@@ -32,7 +33,7 @@ class TokenReader {
   const absl::Status& status() const { return status_; }
   const Token& Next(size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
   void FailAt(const Token& token, absl::string_view message);
-  // Fails at the next token with the message that it was found and `what` was wanted.
+  // Fails at the next token, with a message such as `found "x", wanted WHAT`.
   void Wanted(absl::string_view what);
   bool Is(absl::string_view text, size_t ahead = 0) const;
   bool Accept(absl::string_view text);

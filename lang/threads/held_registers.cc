@@ -19,8 +19,8 @@ bool IsInRegisters(const Buffer& buffer) {
   return buffer.scope.owner <= Owner::kWarpgroup && buffer.scope.storage != Storage::kStack;
 }
 
-// Returns how many elements an access may touch, at most those of the buffer. Those of a thread may lie far apart, such as j *
-// 256 + thread: what is between them takes no registers.
+// Returns how many elements of a buffer one thread may touch with this access, at most the size of the buffer. Gaps
+// between the elements do not count: a thread's elements j * 256 + thread take one register for each j.
 int64_t ElementsOf(const LoopNestSummary& nests, const NestAccess& access) {
   int64_t elements = 1;
   for (const NestAxis& axis : nests.axes(access)) {

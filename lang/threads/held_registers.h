@@ -1,20 +1,21 @@
-// The registers that the buffers of a kernel need.
+// Computes how many registers a thread needs for the buffers of a kernel that are in registers.
 //
 //   HeldRegisters(nests, nest)     // 72: a thread holds 64 sums and 8 elements of an operand at a time
 //
-// `nest` is a child of the root of the program that `nests` has read. A buffer in registers, or a fragment,
-// is held from its first to its last access in program order, all copies of a ring at a time. Compilers may
-// need fewer registers, if parts of a buffer are dead earlier, and always need some more. Pure.
+// `nest` is a child of the root of the program that the summary `nests` was made from. A buffer in registers, or a
+// fragment, counts from its first to its last access in program order, with all copies of its ring. Compilers may need
+// fewer registers, if parts of a buffer are dead earlier, and always need some more. Pure.
 #pragma once
 
 #include "lang/analysis/loop_nest_summary.h"
 
 namespace kiln {
 
-// Returns the largest number of registers of 32 bits that a thread holds at a time; 0 without such buffers.
+// Returns the largest number of 32-bit registers that one thread holds at the same time for buffers in registers.
+// Returns 0 if the kernel has no such buffers.
 int64_t HeldRegisters(const LoopNestSummary& nests, Id nest);
 
-// Returns the copies of a buffer in the ring of a pipelined loop; 1 if it is in none.
+// Returns how many copies of the buffer the ring of a pipelined loop holds. Returns 1 for a buffer that is in no ring.
 int64_t CopiesOf(const LoopNestSummary& nests, Id buffer);
 
 }  // namespace kiln

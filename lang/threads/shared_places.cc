@@ -17,7 +17,8 @@ struct Alive {  // positions among the children
   int first = 0, last = 0;
 };
 
-// Returns the innermost of the loops on block axes around all of a kernel; kNone if there is none.
+// Returns the innermost of the nested loops on block axes that are around the whole kernel. Returns kNone if the kernel
+// has no such loop.
 Id LoopOfBlocks(const Program& p, Id nest) {
   Id inner = kNone;
   for (Id at = nest; p.IsLoop(at) && IsBlockAxis(p.loop(at).kind); at = p.nodes[at].first) {
@@ -41,7 +42,8 @@ class KernelPlaces {
     }
   }
 
-  // Adds the buffers that take turns, with a number for each place. Leaves out buffers that have a place alone.
+  // Assigns buffers in shared memory that are not alive at the same time to one place, and appends each of them to
+  // `places` with the number of its place. Leaves out buffers that share their place with no other buffer.
   void AddPlaces(std::vector<SharedPlace>& places) const {
     std::vector<std::pair<Id, Alive>> by_first(lives_.begin(), lives_.end());
     absl::c_sort(by_first, [](const auto& a, const auto& b) {
@@ -75,7 +77,8 @@ class KernelPlaces {
     lives_.try_emplace(buffer, Alive{children_, children_}).first->second.last = children_;
   }
 
-  // True if the threads of a block wait for each other after child `last` and before child `first`.
+  // True if all threads of a block wait for each other after the kernel's child `last` and not later than just before
+  // child `first`. Then a buffer that is first used in `first` may have the place of one last used in `last`.
   bool MayFollow(int last, int first) const {
     const auto end = waits_.begin() + first + 1;
     return last < first &&

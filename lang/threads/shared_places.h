@@ -1,11 +1,11 @@
-// Finds buffers in shared memory that may lie in one place, one after the other.
+// Assigns temporaries in shared memory that are not alive at the same time to one place.
 //
 //   plan.places = PlacesInTurn(program, plan);      // of lang/threads/sync_points.h
 //
-// The loops on block axes around a kernel give each block shared memory of its own. Below the innermost of them, a
-// buffer is alive from the first child that uses it to the last. Another one may have its place if it begins later,
-// and if all threads of the block wait for each other between the two anyway: no point is added. Buffers that
-// producers or copies in bulk fill keep places of their own, since these may be ahead. Pure function; thread-safe.
+// The children of the innermost block-axis loop of a kernel run one after the other. A buffer is alive from the first
+// child that uses it to the last. A later buffer gets the same place if, between the two, all threads of the block wait
+// for each other at a point of the plan; no point is added. Buffers that producers or bulk copies fill keep places of
+// their own, since these may run ahead. Pure function; thread-safe.
 #pragma once
 
 #include <vector>

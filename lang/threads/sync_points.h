@@ -1,5 +1,5 @@
-// Where the threads of a kernel wait for each other, as plain data. lang/threads/synchronization.h derives
-// the points from a program; lowering, limits and checks read them.
+// Lists where the threads of a kernel wait for each other, as plain data. PlanSynchronization
+// (lang/threads/synchronization.h) derives the points from a program; lowering, limits and checks read them.
 #pragma once
 
 #include <vector>
@@ -8,31 +8,35 @@
 
 namespace kiln {
 
-// All threads of a group wait for each other before a child of a node runs, in each iteration of the node.
+// A point where all threads of a group wait for each other: before the child `before` of the node `parent` runs, in
+// each iteration of the node.
 struct SyncPoint {
   Id parent = kNone;  // a loop or block outside of the loops whose threads wait
   Id before = kNone;  // a child of `parent`
-  // Who waits: the threads of a warp (kWarp), of a warpgroup, or of a block. kThread: each thread only waits
-  // for its own copies.
+  // Which threads wait for each other: those of a warp (kWarp), of a warpgroup, or of a block. kThread: no thread waits
+  // for others, only for its own asynchronous copies.
   Owner among = Owner::kBlock;
-  // The innermost thread-axis loop around the point: only threads of one of its iterations wait. kNone: all.
+  // The innermost thread-axis loop around the point: only threads in the same iteration of this loop wait for each
+  // other. kNone: all threads of the group wait.
   Id within = kNone;
-  // Copies of asynchronous rings are committed in groups, one group an iteration. Before the threads wait for
-  // each other, each waits until at most this many of its groups are under way. -1: it waits for no group.
+  // How many groups of asynchronous copies may still be under way after the point; each iteration of a pipelined loop
+  // commits one group. Each thread waits for its own older groups before it waits for others. -1: it waits for no
+  // copies.
   int32_t wait_groups = -1;
 };
 
-// A buffer that children of a pipelined loop pass on through copies.
+// A buffer that one child of a pipelined loop writes and others read, through a ring of `depth` copies.
 struct RingPlan {
   Id loop = kNone, buffer = kNone;
   int32_t depth = 1;
   Transport transport = Transport::kSync;  // how copies travel: as the program says, or by stores
-  // The copies are handed over by barriers that count arrivals (of bytes, for bulk copies), not by points:
-  // one barrier a copy says that it is full, another one that it is empty.
+  // True if barriers that count arrivals (of bytes, for bulk copies) hand over the copies of the ring, instead of
+  // points: for each copy, one barrier says that it is full and another that it is empty.
   bool counts_arrivals = false;
 };
 
-// A buffer in shared memory that lies in one place with others of the same number, one after the other.
+// Assigns a buffer in shared memory to a place. Buffers with the same place number use the same memory one after the
+// other.
 struct SharedPlace {
   Id buffer = kNone;
   int32_t place = 0;

@@ -19,13 +19,15 @@
 namespace kiln {
 namespace {
 
-// A level of the walk: a node, the pass through its body, and the child that runs.
+// Where the walk is in one node of the tree: the node, the number of the pass through its body, and the child that
+// runs.
 struct Level {
   Id node = kNone, child = kNone;
   int32_t pass = 0;
 };
 
-// Threads that have waited for each other: SyncPoint::among and within.
+// A group of threads that have waited for each other: the threads of an Owner (such as kWarp), and of them only those
+// in one iteration of the loop `within`, unless it is kNone (SyncPoint in sync_points.h).
 struct Waited {
   Owner among = Owner::kThread;
   Id within = kNone;
@@ -78,7 +80,8 @@ class Planner {
     if (!status_.ok()) return;
     if (p_.IsBlock(node)) Access(node);
     if (p_.IsLoop(node) && p_.loop(node).kind == LoopKind::kPipelined) return VisitSteps(node);
-    // A second pass finds what iterations of this loop do to each other. It is the same whenever the loop runs again.
+    // Walks the body of a serial loop twice, so that the second pass finds conflicts with earlier iterations. A loop
+    // that the walk reaches again is walked once, since its own conflicts are the same as before.
     const bool repeats = p_.IsLoop(node) && !OnAxis(p_, node) && p_.loop(node).extent.UpperBound() > 1 &&
                          visited_.insert(node).second && !KILN_DEFECT("synchronization.again");
     path_.push_back({node, kNone, 0});
@@ -92,8 +95,8 @@ class Planner {
     path_.pop_back();
   }
 
-  // Runs a pipelined loop step by step until all rings have gone round, and then the steps at its end, in which only
-  // children of later stages run.
+  // Walks a pipelined loop step by step, until each ring has gone round and then through the last steps, in which only
+  // children of later stages run. In a step, each child runs the iteration of its stage. Adds points on the way.
   void VisitSteps(Id loop) {
     const auto stages = p_.Stages(p_.loop(loop));
     std::vector<Id> children;
@@ -135,9 +138,9 @@ class Planner {
     }
   }
 
-  // A step's copies are one group, which is committed after the last of them. Lets an asynchronous ring travel by
-  // stores if a child reads it in the step that copies it, and before the group is committed. Returns true if it
-  // changed a ring.
+  // Changes one asynchronous ring of a loop to plain stores, if some child reads the ring in the step that copies it,
+  // before the step's copies are committed. (The copies of a step are one group, committed after the last of them.)
+  // Returns false if no ring needs that.
   bool MakeARingSync(Id loop) {
     const auto stages = p_.Stages(p_.loop(loop));
     const int32_t last_copy = LastCopy(loop);
@@ -153,12 +156,14 @@ class Planner {
     return false;
   }
 
-  // True if the threads copy the ring asynchronously and commit its copies.
+  // True if the ring's copies are asynchronous (as cp.async) and are awaited by groups, not by barriers that count
+  // arrivals.
   static bool IsCommitted(const RingPlan& ring) {
     return ring.transport == Transport::kAsync && !ring.counts_arrivals;
   }
 
-  // Returns the position of the last child whose copies are committed; -1 if there is none.
+  // Returns the position, within a step of the loop, of the last child that makes asynchronous copies which are
+  // committed as a group. Returns -1 if no child does.
   int32_t LastCopy(Id loop) const {
     int32_t last = -1;
     for (const CarriedBuffer& c : CarriedBuffers(p_, loop))
@@ -205,7 +210,8 @@ class Planner {
     return a.size() == b.size() && Divergence(a, b) == a.size();
   }
 
-  // Returns the first level at which the paths differ; the length of the shorter one if they do not.
+  // Returns the first level at which two paths through the tree differ, or the length of the shorter path if they do
+  // not.
   static size_t Divergence(const std::vector<Level>& a, const std::vector<Level>& b) {
     size_t at = 0;
     while (at < a.size() && at < b.size() && a[at].node == b[at].node && a[at].pass == b[at].pass &&
@@ -214,8 +220,9 @@ class Planner {
     return at;
   }
 
-  // Adds a point between two accesses if different threads may use one element, and no point is between them
-  // yet. Returns true if it did.
+  // Adds a point between two accesses if different threads may use the same element and no earlier point orders the
+  // accesses. Returns true if it adds a point. If threads of different blocks use the element, sets status_ to an error
+  // instead.
   bool Order(const Touch& before, const Touch& now) {
     const size_t level = Divergence(before.path, now.path);
     if (level >= now.path.size() || level >= before.path.size())
@@ -251,8 +258,9 @@ class Planner {
         Describe(p_, b), " use the same elements of buffer ", p_.Text(p_.buffers[buffer].name)));
   }
 
-  // Refuses uses of one element by different thread blocks, which never wait for each other. The walk does not find all of
-  // them, because it forgets accesses that all threads of a block have waited after.
+  // Refuses the kernel if different thread blocks, which never wait for each other, use the same element of a buffer
+  // and one of them writes it. The walk misses some of these uses, because it forgets accesses once all threads of a
+  // block have waited.
   void CheckBlocks() {
     const std::vector<Id> blocks = BlocksOf(p_, nest_);
     for (const Id buffer : written_) {
@@ -271,8 +279,9 @@ class Planner {
     }
   }
 
-  // Returns the innermost node whose loops are in the same iteration whenever `b` runs after `a`: outside of the outermost loop
-  // that repeats both. Returns nullopt if an instance of one block never comes after another.
+  // Returns the innermost node whose own loop and outer loops are in the same iteration whenever `b` runs after `a`:
+  // the parent of the outermost serial loop around both blocks, or their common ancestor if no loop repeats them.
+  // Returns nullopt if a == b and no loop repeats the block.
   std::optional<Id> LeastFixed(Id a, Id b) const {
     const Id both = a == b ? p_.nodes[a].parent : LowestCommonAncestor(p_, {a, b});
     Id outermost = kNone;
@@ -282,7 +291,7 @@ class Planner {
     return a == b ? std::nullopt : std::optional(both);
   }
 
-  // Returns the child of a loop that runs first in an iteration or step.
+  // Returns the child of a loop that runs first in an iteration, or, in a pipelined loop, first in a step.
   Id FirstOfStep(Id loop) const {
     Id child = p_.nodes[loop].first;
     if (p_.loop(loop).kind != LoopKind::kPipelined) return child;
@@ -293,8 +302,8 @@ class Planner {
     return child;
   }
 
-  // Returns the smallest group of threads that includes all that may use one element in both accesses; kGrid if these may be in
-  // different blocks.
+  // Returns the smallest group of threads (thread, warp, warpgroup or block) such that every element which both blocks
+  // use is used by one group only. Returns kGrid if no group is proven. Caches the answers.
   Owner Needed(Id buffer, Id a, Id b, Id fixed) {
     const auto [known, fresh] = needed_.try_emplace({buffer, a, b, fixed}, Owner::kGrid);
     if (!fresh) return known->second;
@@ -307,8 +316,9 @@ class Planner {
     return known->second;
   }
 
-  // True if instances of the block do nothing to each other by this buffer: each writes elements of its own, which no instance
-  // reads. The memory of a temporary that one kernel uses may hold several elements in turn.
+  // True if no element of the buffer is used by two instances of the block: each instance writes elements of its own,
+  // and none reads the buffer. False for a temporary that one kernel alone uses, since its memory may hold one element
+  // after another.
   bool WritesOtherElements(Id block, Id buffer, Id fixed) const {
     if (Reads(p_, block, buffer)) return false;
     const std::vector<Id> readers = Readers(p_, buffer);
@@ -317,7 +327,8 @@ class Planner {
     return keeps_all && WritesElementsOnce(p_, block, buffer, fixed);
   }
 
-  // Adds a point, or widens the one that is there, and lets the walk pass it.
+  // Adds a point before a child. If the child has one already, widens it to the larger group of threads. Then marks the
+  // accesses before the point as ordered.
   void Add(SyncPoint point, size_t level) {
     const auto there =
         absl::c_find_if(plan_.points, [&](const SyncPoint& other) { return other.before == point.before; });
@@ -330,12 +341,13 @@ class Planner {
     Pass(point, level);
   }
 
-  // Marks the accesses before the point, which is at this level of the path, as ordered.
+  // Records that threads waited at a point: adds the waiting group to each remembered access that comes before the
+  // point. Forgets the accesses after which all threads of a block have waited.
   void Pass(const SyncPoint& point, size_t level) {
     for (Touch& touch : touches_) {
       const size_t at = Divergence(touch.path, path_);
-      // An access below the child of the point in this iteration comes after it, and so does one of an
-      // earlier child of this iteration if the point is at the beginning.
+      // Skips accesses that come after the point: those below the point's own child in this iteration and, if the point
+      // is at the beginning of the iteration, those of children that ran earlier in it.
       if (at > level) continue;
       if (at == level && touch.path[at].pass == path_[at].pass &&
           !IsBefore(touch.path[at].child, point.before))
@@ -348,7 +360,8 @@ class Planner {
     std::erase_if(touches_, [&](const Touch& t) { return absl::c_any_of(t.waited, is_ordered); });
   }
 
-  // True if child a of a node runs before its child b in an iteration or step.
+  // True if child `a` runs before child `b` of the same node: in program order, or in the order of the steps of a
+  // pipelined loop.
   bool IsBefore(Id a, Id b) const {
     const Id parent = p_.nodes[a].parent;
     const bool pipelined = p_.IsLoop(parent) && p_.loop(parent).kind == LoopKind::kPipelined;
@@ -361,7 +374,8 @@ class Planner {
     return place[0] < place[1];
   }
 
-  // Sets the groups that points wait for: the last point before each child that reads an asynchronous ring.
+  // Sets SyncPoint::wait_groups: for each child that reads an asynchronous ring, how many groups of copies may still be
+  // under way when the threads pass the last point before the child.
   void FindWaits() {
     for (const RingPlan& ring : plan_.rings) {
       if (!IsCommitted(ring)) continue;
@@ -375,8 +389,9 @@ class Planner {
     }
   }
 
-  // Lets the threads wait for what a child reads that was copied `distance` steps before: at the last point
-  // before the child, or, if that comes too early, each thread alone before the child.
+  // Makes the threads wait for the asynchronous copies of a ring before a child reads them, `distance` steps after they
+  // began. Sets the number of groups at the last point before the child. If that point comes before the copies are
+  // committed, adds a point before the child at which each thread waits for its own copies only.
   void Wait(Id loop, int reader, int32_t distance, int32_t last_copy) {
     const auto stages = p_.Stages(p_.loop(loop));
     const auto under_way = [&](int32_t order) { return order > last_copy ? distance : distance - 1; };

@@ -133,8 +133,8 @@ class BlockChecker : public Checker {
       CheckBounds(block, dest.buffer, dest.index, {});
   }
 
-  // Checks an expression and its operands. `scope` identifies the active guards. A shared operand is checked
-  // once in each scope.
+  // Checks an expression and its operands. `guards` are the conditions (kWithin) around it, and `scope` is a number for
+  // them. A shared operand is checked once in each scope.
   void CheckExpr(Id block, Id expr, const std::vector<Guard>& guards, int scope) {
     if (!ok() || !seen_.emplace(scope, expr).second) return;
     const Expr& e = p_.exprs[expr];
@@ -170,8 +170,8 @@ class BlockChecker : public Checker {
     for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
-  // Checks the indices of an access. Without guards, every index must be proven to lie in its dimension. With guards, it must
-  // not be proven to lie outside.
+  // Checks the indices of an access. Without guards, every index must be proven to lie in its dimension. With guards,
+  // it must not be proven to lie outside.
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);
@@ -189,7 +189,7 @@ class BlockChecker : public Checker {
     }
   }
 
-  // --- order: an earlier block or an earlier iteration has written what a block reads
+  // --- order of writes and reads: what a block reads must be written by an earlier block or an earlier iteration
   void CheckOrder(Id block) {
     const auto comes_before = [&](Id writer) {
       return writer != block &&
@@ -211,7 +211,8 @@ class BlockChecker : public Checker {
     }
   }
 
-  // The expressions seen in each scope, and the inner scope of each scope and guard.
+  // The pairs (scope, expression) that were checked, and the scope inside each kWithin: the key is the pair (scope
+  // around, kWithin).
   absl::flat_hash_set<std::pair<int, Id>> seen_;
   absl::flat_hash_map<std::pair<int, Id>, int> scopes_;
 };

@@ -1,4 +1,5 @@
-// Shared by the parts of the verifier. Private to verify.cc and its parts: pools.cc, tree.cc, blocks.cc.
+// The base of the checks of the program verifier, which keep the first violation. Private to verify.cc and its parts
+// pools.cc, tree.cc and blocks.cc.
 #pragma once
 
 #include <string>
@@ -10,7 +11,7 @@
 
 namespace kiln {
 
-// The first invariant that does not hold. Checks stop there: later ones rely on earlier ones.
+// The first invariant of a program that does not hold. Checks stop after it, because later checks rely on earlier ones.
 struct Violation {
   std::string where;  // a prefix of messages: the object that is checked
   absl::Status status;
@@ -61,11 +62,13 @@ class Checker {
   Violation& first_;
 };
 
-// Checks that the pools refer only to existing names, marks, buffers, monoids and expressions.
+// Checks that the nodes, blocks, marks and expressions in the vectors of a program refer only to existing names, marks,
+// buffers, monoids and expressions.
 void CheckPools(const Program& program, Violation& first);
-// Checks the tree's links, its loops and blocks, and the parameters. Requires valid pools.
+// Checks the links of the program's tree, its loops and blocks, and the parameters. CheckPools must have passed.
 void CheckTree(const Program& program, Violation& first);
-// Checks the bindings, the body and the order of a block. Requires valid pools and a valid tree.
+// Checks the bindings and the body of a block, and that what it reads is written before. CheckPools and CheckTree must
+// have passed.
 void CheckBlock(const Program& program, Id block, Violation& first);
 
 }  // namespace kiln

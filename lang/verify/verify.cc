@@ -10,8 +10,8 @@
 namespace kiln {
 namespace {
 
-// Checks rules that concern several blocks: calls match their intrinsics, and prepared nests and pipelined loops are legal.
-// Returns kInternal, with the program's name, if one does not hold.
+// Checks rules that concern several blocks: calls match their intrinsics, and prepared nests and pipelined loops are
+// legal. Returns kInternal, with the program's name, if one does not hold.
 absl::Status CheckTogether(const Program& p) {
   const absl::Status calls = HasCalls(p) ? CheckCalls(p) : absl::OkStatus();
   const absl::Status kept = calls.ok() && Restricted(p) ? CheckRestrictions(p) : calls;

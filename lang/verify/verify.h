@@ -1,4 +1,4 @@
-// Verify (lang/program/program.h) for callers that know where blocks came from.
+// Verifies a program (lang/program/program.h) for callers that want to know which block is wrong, such as the parser.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,7 +6,8 @@
 
 namespace kiln {
 
-// Verifies the program. Sets `broken` to the block that the error is about, or to kNone.
+// Verifies the program. On an error, sets `broken` to the block that the error is about, or to kNone if it is about
+// none.
 absl::Status Verify(const Program& program, Id& broken);
 
 }  // namespace kiln

@@ -2,9 +2,9 @@
 //
 //   for i: for j: S      ->      block-x b: for c: thread-x t: vectorized v: S
 //
-// It ends a space for GPUs, because its steps look at the loop extents that earlier decisions gave. Sites: the
-// widest vector, in elements; the threads of a block; the blocks, in multiples of the GPU's multiprocessors; how
-// many instructions unrolling may make. A nest without independent outer loops runs on one thread.
+// It ends a space for GPUs, because its steps look at the loop extents that earlier decisions gave. Sampling sites: the
+// widest vector, in elements; the threads of a block; the blocks, in multiples of the GPU's multiprocessors; how many
+// instructions unrolling may make. A nest without independent outer loops runs on one thread.
 #include "modules/default_modules.h"
 
 namespace kiln {

@@ -5,12 +5,13 @@
 //   block-x i0: thread-y i1: thread-x t: { for k0: unrolled v: B.acc[i, t] sum= f(i, k0, t, v);  B[i] sum= B.acc }
 //
 // Each thread sums its elements, which lie `threads` vectors apart, in a register; then they combine their sums.
-// Threads share the last reduction loop. Applies to: unscheduled reductions that initialize their result and reuse nothing, or
-// have too few results to occupy the GPU by themselves. The shared loop has at least 32 terms, a multiple of 8. Structure:
+// Threads share the last reduction loop. Applies to: unscheduled reductions that initialize their result and reuse
+// nothing, or have too few results to occupy the GPU by themselves. The shared loop has at least 32 terms, a multiple
+// of 8. Structure:
 //   threads = no, or yes
 //   split-k = no, or yes: blocks sum chunks of a long reduction, if there are fewer results than multiprocessors
-// Sites: how many threads share a reduction, up to a whole block, and the adjacent elements that a thread reads
-// at once; how many results a block computes
+// Sampling sites: how many threads share a reduction, up to a whole block, and the adjacent elements that a thread
+// reads at once; how many results a block computes; with split-k, the number of chunks
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -29,7 +30,8 @@ namespace {
 constexpr int64_t kWarp = 32, kVector = 4;
 constexpr int64_t kLong = 8192;  // terms that are worth partial sums of several blocks
 
-// Returns the largest power of two, at most a warp, that divides the terms. The threads of a block are a multiple of it.
+// Returns the largest power of two, at most 32 (a warp), that divides the number of terms. Without split-k, the number
+// of threads that share a reduction is a multiple of it.
 int64_t Lanes(int64_t terms) {
   int64_t lanes = kWarp;
   while (terms % lanes != 0) lanes /= 2;

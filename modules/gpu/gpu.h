@@ -1,4 +1,5 @@
-// What modules for GPUs share: tiles that a GPU holds, operands in shared memory, epilogues.
+// Functions that modules for GPUs share: they sample tiles that fit a GPU, copy operands to shared memory, and compute
+// epilogues where sums are stored.
 //
 //   const ThreadTiles tiles = SampleThreadTiles(s, block, 2);
 //   const Block copy = StageOperand(s, block, 0, tiles.step);
@@ -16,8 +17,8 @@ namespace kiln {
 
 inline constexpr int64_t kLineBytes = 128;  // of shared memory: a word of each bank
 
-// The tile of one spatial loop in three parts: virtual threads, whose elements lie apart, then threads, then adjacent elements
-// of a thread.
+// The tile of one spatial loop in three parts: virtual threads, whose elements lie apart, then threads, then adjacent
+// elements of a thread.
 struct ThreadTile {
   Value apart, threads, elements;
 };
@@ -30,25 +31,28 @@ struct ThreadTiles {
   std::vector<Loop> slices;                         // by loop: of a reduction loop, what one step sums
 };
 
-// Cuts the loops of an unscheduled reduction into tiles for which a block of the target has threads, a thread has registers
-// for its sums and the elements that it multiplies at a time, and there is shared memory for `copies` copies of a slice of
-// the operands. Orders the loops: block, step, thread, those of a slice, the elements of a thread (unrolled).
+// Cuts the loops of an unscheduled reduction into tiles for which a block of the target has threads, a thread has
+// registers for its sums and the elements that it multiplies at a time, and there is shared memory for `copies` copies
+// of a slice of the operands. Orders the loops: block, step, thread, those of a slice, the elements of a thread
+// (unrolled).
 ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies);
 
-// Fuses the loops of the blocks of a launch to one, and returns it: groups of up to 16 rows of tiles, column by column. Samples
-// the rows of a group. Returns an inert loop if there are no loops.
+// Fuses the loops over the thread blocks of a kernel to one loop and returns it. This loop visits the tiles in groups
+// of up to 16 rows of tiles, column by column; the number of rows in a group is sampled. Returns an inert loop if
+// `blocks` is empty.
 Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
 
-// True if each operand can be staged by a block that copies it, maybe with zeros beyond bounds: such copies may be
-// asynchronous.
+// True if a plain copy, maybe with zeros beyond bounds, brings each operand of the block to shared memory: such copies
+// may be asynchronous.
 bool MovesPlainly(Schedule& s, Block block);
 
-// Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block.
-// That is the block that makes the operand if it only copies or pads and nothing else reads it, else a new one.
+// Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block. The copying
+// block is the one that writes the operand, if it only copies or pads and nothing else reads its result, or else a new
+// block.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);
 
-// Returns, by operand of an unscheduled block, the position of the reduction loop along which alone it reads neighbours; -1 if
-// there is none.
+// Returns, for each operand of an unscheduled block, the position of the reduction loop along which its neighbours in
+// memory lie. Returns -1 if they lie along a spatial loop, several loops or none.
 std::vector<int> LoopsAlongRows(const Program& program, Id block);
 
 // Draws the layout of the tile that `copy` writes to shared memory. The tile lies there in panels of columns. With one
@@ -60,15 +64,17 @@ void LayOutTile(Schedule& s, Block copy, Loop slice);
 // read a row use different banks of shared memory, and so do threads that read a column.
 void LayOutLines(Schedule& s, Block copy);
 
-// Lets all threads copy a tile. Each of them moves up to as many bytes at once as the GPU can; how many is sampled.
+// Lets all threads of a thread block share the copying of a tile. Samples how many elements a thread moves at once: a
+// power of two, up to the widest access of the target.
 void FetchTile(Schedule& s, Block copy);
 
-// Lets a block that combines accumulators store what its elementwise consumers compute, in their place. Stops at the first
-// consumer that is not the only one, or cannot be inlined.
+// Inlines the elementwise consumers of a block that combines accumulators into this block, one after the other, so that
+// it stores their results. Stops if there are several consumers, or if the consumer is a reduction or cannot be
+// inlined.
 void FoldConsumers(Schedule& s, Block combine);
 
-// Cuts the longest reduction loop into up to `most` chunks with partial results of their own, which another block combines.
-// Samples their number. The loop of the chunks comes first.
+// Cuts the longest reduction loop into up to `most` chunks with partial results of their own, which another block
+// combines. Samples the number of chunks. The loop over the chunks comes first.
 void SplitReduction(Schedule& s, Block block, int64_t most);
 
 }  // namespace kiln

@@ -9,7 +9,7 @@
 // row in registers; or, for long rows, loads and computes them again. Applies to: unscheduled blocks that store rows
 // from reductions of these rows, with the blocks between them. Structure:
 //   rows = no | again | registers (up to 64 elements a thread)
-// Two sites: the threads of a row, and the rows of a block.
+// Two sampling sites: the threads of a row, and the rows of a block.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -32,7 +32,8 @@ int64_t VectorOf(const Program& p, Id block, int64_t columns) {
   return std::max<int64_t>(1, vector);
 }
 
-// Returns the numbers of threads, up to `limit`, among which a row of so many vectors may be kept.
+// Returns the numbers of threads, up to `limit`, that can keep a row of `vectors` vectors in their registers: divisors
+// of `vectors` that leave each thread at most 64 elements.
 std::vector<int64_t> ThreadsThatKeep(int64_t vectors, int64_t vector, int64_t limit) {
   std::vector<int64_t> threads;
   for (int64_t n = 1; n <= std::min(limit, vectors); ++n)
@@ -48,8 +49,9 @@ struct Rows {
   bool on_thread_y = false;  // a block has several rows
 };
 
-// Splits the last loop around a row: the inner part counts the rows of one thread block. Fuses the outer part with the other
-// loops: `rows.row` then counts thread blocks.
+// Splits the last loop around a row into thread blocks and the rows of one thread block, and fuses the outer part with
+// the other loops. Sets `rows.row`, the loop over thread blocks. Without a loop around the row, adds one with a single
+// iteration.
 void SplitRows(Schedule& s, std::vector<Loop> loops, Loop columns, int64_t limit, int64_t most, Rows& rows) {
   rows.on_thread_y = !loops.empty();
   if (!rows.on_thread_y) {
@@ -63,7 +65,8 @@ void SplitRows(Schedule& s, std::vector<Loop> loops, Loop columns, int64_t limit
   rows.row = loops.size() > 1 ? s.Fuse(loops) : loops[0];
 }
 
-// Spreads the rows of a block over thread-y, and their columns over the threads of a row.
+// Binds the loops of a block that computes rows: the rows to thread-y, and their columns, in vectors, to thread-x. A
+// reduction gets an accumulator in a register of each thread.
 void SpreadRows(Schedule& s, Block block, RowMember::Kind kind, const Rows& rows) {
   const std::vector<Loop> loops = s.GetLoops(block);
   const bool has_columns = kind != RowMember::kValue;

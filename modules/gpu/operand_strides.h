@@ -1,4 +1,4 @@
-// How the operands of a block move along the loops around it.
+// Bounds how much more of each operand a block reads in n iterations of a loop around it than in one.
 //
 //   for (const OperandStrides& operand : StridesOfOperands(p, block)) operand.strides[2] ...
 //
@@ -13,12 +13,13 @@
 namespace kiln {
 
 struct OperandStrides {
-  // By loop around the block: a range of n iterations reads at most n * stride as much as one. 0: as much as one.
+  // For each loop around the block: n iterations of the loop read at most n * stride times as much of the operand as
+  // one iteration. 0: they read the same elements as one.
   std::vector<int64_t> strides;
   int64_t bytes = 4;  // of an element
 };
 
-// Returns an entry for each buffer that the block reads, in the order of ReadBuffers.
+// Returns the strides of each buffer that the block reads, in the order of ReadBuffers.
 std::vector<OperandStrides> StridesOfOperands(const Program& program, Id block);
 
 }  // namespace kiln

@@ -6,11 +6,11 @@
 //   for i < 200: for j < 64: for k < 64: C.pad[i, j] sum= A.pad[i, k] * B[k, j]
 //   for i < 197: for j < 64: C[i, j] = C.pad[i, j]
 //
-// It comes before tile-for-threads, which makes the padded copies where it loads operands, and crops the result where it
-// stores sums.
+// It comes before tile-for-threads, which makes the padded copies where it loads operands, and crops the result where
+// it stores sums.
 //
-// Applies to: unscheduled contractions whose reads are at iters, if an extent has fewer than six divisors, and padding it by at
-// most 12.5% gives it at least twice as many. Structure: pad = no | yes
+// Applies to: unscheduled contractions whose reads are at iters, if an extent has fewer than six divisors, and padding
+// it by at most 12.5% gives it at least twice as many. Structure: pad = no | yes
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -35,8 +35,9 @@ int64_t DivisorsOf(int64_t n) {
   return divisors;
 }
 
-// Returns the least padded extent with at least twice as many divisors as the extent, and half as many as any other candidate.
-// Returns the extent itself if there is none, or if it is not to be padded.
+// Returns the least padded extent that has at least twice as many divisors as the extent, and at least half as many as
+// every other candidate. Candidates are multiples of 4 that are at most 12.5% longer. Returns the extent itself if
+// there is none, or if the extent has six divisors or is too long.
 int64_t Padded(int64_t extent) {
   const int64_t own = DivisorsOf(extent), last = extent + extent / kWaste;
   if (own >= kFew || extent > kLargest) return extent;

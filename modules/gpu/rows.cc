@@ -21,8 +21,9 @@ std::vector<int64_t> ExtentsAround(const Program& p, Id block) {
   return extents;
 }
 
-// Returns what the block computes of a nest of rows with these extents, of which the last is along a row. Returns nullopt if
-// its loops have other extents, or if it does not reduce along the row alone.
+// Returns what a block computes of rows whose loops have these extents, the last one along a row: a row, one value for
+// each row, or a reduction of each row. Returns nullopt if the loops of the block have other extents, or if it does not
+// reduce along the row alone.
 std::optional<RowMember::Kind> KindOf(const Program& p, Id block, const std::vector<int64_t>& extents) {
   const std::vector<int64_t> own = ExtentsAround(p, block);
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
@@ -50,7 +51,8 @@ bool ReadsRow(const Program& p, Id block, Id buffer) {
   return Reads(p, block, buffer) && AccessOf(p, block, buffer).DependsOn(loops - 1);
 }
 
-// Returns the rows that lead to a block, whoever reads them. kFailedPrecondition, with the reason, if there are none.
+// Returns the rows that a block stores and the blocks that compute them, even if the rows of a later block contain this
+// block. Returns kFailedPrecondition, with the reason, if there are none.
 absl::StatusOr<RowNest> RowsBefore(const Program& p, Id block) {
   const auto no = [&](absl::string_view why) {
     return absl::FailedPreconditionError(absl::StrCat(Describe(p, block), " ", why));

@@ -1,5 +1,6 @@
-// Finds the blocks that compute rows together, such as a softmax: one block stores the rows, and reductions along the row come
-// before it. All other blocks that it needs for a row belong to them if nothing else reads their results.
+// Finds the blocks that compute rows together, such as a softmax: one block stores the rows, and reductions along the
+// row come before it. All other blocks whose results it needs for a row are members too, if nothing else reads their
+// results.
 //
 //   for i: for k: S[i] sum= X[i, k]
 //   for i: q[i] = sqrt(S[i])
@@ -28,8 +29,9 @@ struct RowNest {
   std::vector<Id> shared_rows;     // buffers that no member writes, and of which several members read rows
 };
 
-// Returns the rows that the block stores. kFailedPrecondition, with the reason, if no reductions of these rows lead to the
-// block, if it is scheduled, or if it belongs to the rows of a later block.
+// Returns the rows that the block stores, and the blocks that compute them. Returns kFailedPrecondition, with the
+// reason, if no reductions of these rows lead to the block, if it is scheduled, or if it belongs to the rows of a later
+// block.
 absl::StatusOr<RowNest> FindRowNest(const Program& program, Id block);
 
 }  // namespace kiln

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t kCopies = 4;  // instructions of a copy, with a test of bounds
 
-// True if each index of the result is an iter or a constant, with an offset or not. Then a tile of the result takes a tile of
-// the iters. A tile of X[h*28 + w] may need every w.
+// True if each index of the block's result is a constant, or an iter plus a constant. Then a tile of the result needs
+// only a tile of the iters. In contrast, a tile of X[h*28 + w] may need every w.
 bool WritesAtIters(const Program& p, Id block) {
   return absl::c_all_of(ResultIndices(p, block), [](const IndexSum& index) {
     return index.IsConstant() ||
@@ -21,7 +21,8 @@ bool WritesAtIters(const Program& p, Id block) {
   });
 }
 
-// Returns the block that makes the buffer by copying, for this reader alone; kNone if there is none.
+// Returns the block that writes the buffer, if it does little more than copy or pad and only `reader` reads the buffer.
+// Then the copy may be made where it is read. Otherwise returns kNone.
 Id CopierOf(const Program& p, Id reader, Id buffer, const Target& target) {
   for (const Id producer : Producers(p, reader)) {
     if (!Writes(p, producer, buffer)) continue;

@@ -4,13 +4,13 @@
 //   ->
 //   block-x b: { thread-x t: vectorized: X.s[i, j] = X[i, j];  thread-x t: for c: unrolled: Y[j, i] = f(X.s[i, j]) }
 //
-// A block of threads computes a tile of the result. Of each operand whose neighbours lie along another loop than those of
-// the result, it first copies a tile. So threads next to each other both load and store neighbours. The tile lies in
-// lines of 128 bytes with permuted words: rows and columns use all banks of shared memory.
+// A block of threads computes a tile of the result. Of each operand whose neighbours lie along another loop than those
+// of the result, it first copies a tile to shared memory. So threads next to each other both load and store neighbours.
+// The tile lies in lines of 128 bytes with permuted words: rows and columns use all banks of shared memory.
 //
 // Applies to: unscheduled blocks without a reduction that read such operands. Structure: transposed = direct | staged
-// Sites: the sides of a tile, whole lines if possible; the order of tiles; the threads; how many neighbours a thread
-// stores and copies at once.
+// Sampling sites: the sides of a tile, whole lines if possible; the order of tiles; the threads; how many neighbours a
+// thread stores and copies at once.
 #include <algorithm>
 #include <numeric>
 
@@ -24,7 +24,7 @@ namespace {
 constexpr int64_t kMostLines = 4;  // of a side of a tile
 constexpr int64_t kWarp = 32;
 
-// The largest power of two that divides both numbers.
+// Returns the largest power of two that divides both numbers.
 int64_t PowerIn(int64_t a, int64_t b) {
   const int64_t n = std::gcd(a, b);
   return n & -n;
@@ -36,8 +36,9 @@ struct Side {
   bool is_perfect = true;  // tiles divide the loop
 };
 
-// Draws a side of at most `most` elements: a short loop as a whole, else multiples of a line or of what a sector of memory
-// divides. If there are none, the last tile is incomplete.
+// Draws the side of a tile along a loop, at most `most` elements. A loop that is no longer than a line is one side.
+// Otherwise a side is a multiple of the largest power of two that divides both the loop and a line, if that is at least
+// a quarter of a line; if not, a multiple of a line, and the last tile is incomplete.
 Side SampleSide(Schedule& s, Loop loop, int64_t line, Factor most, absl::string_view label) {
   const int64_t extent = s.ExtentOf(loop), multiple = extent <= line ? extent : PowerIn(extent, line);
   Schedule::TileOptions options{.parts = 2, .innermost = kMostLines * line, .most = {most}};
@@ -48,7 +49,7 @@ Side SampleSide(Schedule& s, Loop loop, int64_t line, Factor most, absl::string_
   return {s.SampleTile(loop, options, label), line, false};
 }
 
-// The tiles of a block, in loops on axes.
+// The loop over the tiles of a block, and whether the rows of a tile fill whole lines of shared memory.
 struct Tiles {
   Loop block;
   bool has_lines = false;  // rows fill lines of shared memory

@@ -17,10 +17,11 @@ constexpr int64_t kOtherBytes = 2048;  // of shared memory: alignment, sums that
 constexpr int64_t kRegisterBytes = 4;
 constexpr int64_t kOwn = 16;  // registers of a thread for addresses, counters and what is computed
 
-// Returns the registers that a value takes.
+// Returns how many registers of 4 bytes a value of so many bytes takes.
 int64_t WordsOf(int64_t bytes) { return std::max<int64_t>(1, bytes / kRegisterBytes); }
 
-// Draws tiles, innermost loop first. Keeps what is left of each resource.
+// Draws the tiles of loops, innermost loop first. Keeps how many threads, registers and bytes of shared memory are
+// left.
 class Sampler {
  public:
   Sampler(Schedule& s, Block block, Factor copies)
@@ -36,7 +37,8 @@ class Sampler {
     }
   }
 
-  // Returns the parts of a spatial loop: of the blocks, apart, threads, elements.
+  // Draws the tile of a spatial loop and splits the loop. Returns the parts: thread blocks, virtual threads, threads,
+  // adjacent elements of a thread. Sets `tile` to the last three.
   std::vector<Loop> Spatial(Loop loop, size_t position, ThreadTile& tile) {
     std::vector<Factor> rooms, registers{sums_};
     for (size_t o = 0; o < operands_.size(); ++o) {
@@ -65,7 +67,8 @@ class Sampler {
     return s_.Split(loop, {kAuto, tile.apart, tile.threads, tile.elements});
   }
 
-  // Returns the parts of a reduction loop: steps, and what one step sums. Call it after Spatial.
+  // Draws how many terms of a reduction loop one step sums, and splits the loop. Returns the parts: steps, and the
+  // terms of one step. Call it after Spatial of all spatial loops.
   std::vector<Loop> Reduction(Loop loop, size_t position) {
     if (!slice_.has_value()) {
       std::vector<Factor> bytes;
@@ -82,8 +85,8 @@ class Sampler {
   }
 
  private:
-  // Divides the registers of a thread. Sums may take half of them. The elements of operands that an iteration multiplies share
-  // the other half, less what all code needs.
+  // Divides the registers of a thread: sums may take half of them. The elements of operands that an iteration
+  // multiplies share the other half, less the registers that all code needs (kOwn).
   void DivideRegisters(Block block, Value threads) {
     const Program& p = s_.program();
     const Gpu& gpu = *s_.target().gpu;
@@ -105,7 +108,7 @@ class Sampler {
   Factor Least(const std::vector<Factor>& numbers) {
     return numbers.size() > 1 ? Factor(s_.Minimum(numbers)) : numbers[0];
   }
-  // Returns a quotient. Records no step where the result is known.
+  // Returns number / by. Records a step only if the result is not known.
   Factor Quotient(Factor number, Factor by) {
     const Operand a = number.operand, b = by.operand;
     if (b.kind != Operand::Kind::kInt) return s_.Divide(number, by);
@@ -127,8 +130,8 @@ Loop FuseAll(Schedule& s, const std::vector<Loop>& loops) {
   return loops.size() > 1 ? s.Fuse(loops) : loops.empty() ? Loop{} : loops[0];
 }
 
-// Returns, for each spatial iter of a block in order, the position of its loop in LoopsAround(block). An iter without a loop
-// gets the number of these loops. An unscheduled iter has at most one loop.
+// Returns, for each spatial iter of an unscheduled block, the position of its loop in LoopsAround(block). An iter
+// without a loop gets the number of these loops. No iter has more than one loop.
 std::vector<size_t> SpatialLoops(const Program& p, Id block) {
   const std::vector<Id> around = LoopsAround(p, block);
   const Bindings bindings = ResolveBindings(p, block);

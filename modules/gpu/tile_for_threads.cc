@@ -1,19 +1,21 @@
-// Tile-For-Threads: tiles a reduction for the threads of a GPU, with operands in shared memory and sums in
-// registers.
+// Tile-For-Threads: tiles a reduction for the threads of a GPU, with operands in shared memory and sums in registers.
 //
 //   for i: for j: for k: C[i, j] sum= A[i, k] * B[k, j]
 //   ->
 //   block-x b: { pipelined s: { A.s = A; B.s = B; thread-x t: for k: unrolled i, j: acc[i, j] sum= A.s * B.s }
 //                thread-x t: unrolled i, j: C = acc }
 //
-// Elementwise consumers and crops of the result are computed where a thread stores its sums. If the rows of an operand lie
-// along a reduction, its slices lie in panels of columns, so that threads of different rows may use different banks.
+// Elementwise consumers and crops of the result are computed where a thread stores its sums. If the rows of an operand
+// lie along a reduction, its slices lie in panels of columns, so that threads of different rows may use different
+// banks.
 //
 // Applies to: unscheduled reductions whose tiles reuse what they load. Structure:
 //   operands  = shared, pipeline (slices come while others are read) or direct
-//   transport = of a pipeline: async (copies that threads wait for, 2 to 4 slices) or sync (loads and stores, 2 slices). If
-//               an operand is not only copied, it is sync.
-//   split-k   = no, or yes: partial sums of up to 16 chunks, if large tiles make too few blocks for the GPU
+//   transport = of a pipeline: async (copies that threads wait for, 2 to 4 slices) or sync (loads and stores, 2
+//               slices). If an operand is not only copied, it is sync.
+//   split-k   = no, or yes: up to 16 partial sums, if large tiles make too few blocks for the GPU
+// Sampling sites: the threads of a block, the tile of each loop, the order of tiles, the width of panels, the slices of
+// a pipeline, and how many elements a thread copies at once.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/gpu/gpu.h"
@@ -26,7 +28,8 @@ namespace {
 constexpr int64_t kLargeTile = 64 * 64;
 constexpr int64_t kLongReduction = 256, kChunks = 16;
 
-// True if large tiles make fewer than two blocks for each multiprocessor, and there is much to sum.
+// True if tiles of 64 x 64 results make fewer than two thread blocks for each multiprocessor, and the reduction has at
+// least 256 terms.
 bool LacksBlocks(Schedule& s, Block block) {
   const std::vector<bool> reduces = Feeds(s.program(), s.node(block), IterKind::kReduction);
   int64_t spatial = 1, reduction = 1;
@@ -35,7 +38,8 @@ bool LacksBlocks(Schedule& s, Block block) {
   return spatial / kLargeTile < 2 * s.target().gpu->sms && reduction >= kLongReduction;
 }
 
-// How slices of the operands come to the threads.
+// How the threads get slices of the operands: from shared memory or directly, in how many copies, and by which
+// transport of a pipeline.
 struct Slices {
   bool staged = true;          // in shared memory
   Factor copies = 1;           // of each slice
@@ -50,7 +54,8 @@ Slices ChooseSlices(Schedule& s, Block block) {
   return {.copies = s.SampleCategorical({2, 3, 4}, {}, "depth"), .transport = "async"};
 }
 
-// Gives the threads their parts of the block that combines their sums.
+// Splits the loops of the block that stores the threads' sums by the same tiles, so that each thread stores its own
+// sums: binds its threads, and unrolls its virtual threads and elements.
 void BindCombine(Schedule& s, Block combine, const ThreadTiles& tiles) {
   const std::vector<Loop> loops = s.GetLoops(combine);
   std::vector<Loop> threads, apart, elements;

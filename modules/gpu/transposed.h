@@ -15,13 +15,14 @@ namespace kiln {
 struct Transposed {
   std::vector<int> operands;  // in the order of ReadBuffers
   int rows = -1;          // the loop along which neighbours of these operands lie: a position in LoopsAround
-  int columns = -1;       // that along which neighbours of the result lie
+  int columns = -1;       // the loop along which neighbours of the result lie
   int64_t widest = 1;     // bytes of an element: the most of these operands and of the result
   int64_t narrowest = 1;  // the least of these operands
 };
 
-// kFailedPrecondition, with the reason, if the block is scheduled or reduces, or reads no operand so. Of operands along
-// several loops, those that are like the first one count.
+// Returns the operands whose neighbours lie along another loop than those of the result. If their loops differ, returns
+// only those with the loop of the first one. Returns kFailedPrecondition, with the reason, if the block is scheduled or
+// reduces, or has no such operand.
 absl::StatusOr<Transposed> FindTransposed(const Program& program, Id block);
 
 }  // namespace kiln

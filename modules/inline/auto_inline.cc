@@ -2,11 +2,12 @@
 //
 //   B[i, j] = f(A[i, j]);  C[i, j] = g(B[i, j])      ->      C[i, j] = g(f(A[i, j]))
 //
-// Applies to: plain stores. A block that reads nothing is always inlined into its consumers. Another block is
-// inlined if it is cheap to compute again, or if it has one reader that reads each element once. It must not
-// permute what it reads, since that would turn a contiguous access into a strided one; constants may be
-// permuted, because prepacking fixes their layout later (modules/tiling/prepack_constants.h). The option
-// `injective` also requires that it reads only at its iters plus constants. Structure: none.
+// Applies to: plain stores. A block that reads nothing is always inlined into its consumers. Another block is inlined
+// into its consumers if it is cheap to compute again, or if it has one reader that reads each element once; otherwise
+// into its producer, if that is possible. It must not permute what it reads, since that would turn a contiguous access
+// into a strided one; constants may be permuted, because prepacking fixes their layout later
+// (modules/tiling/prepack_constants.h). The option `injective` also requires that it reads only at its iters plus
+// constants. Structure: none.
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

@@ -1,8 +1,10 @@
-// Parallelize-Vectorize-Unroll: parallelizes outer loops, vectorizes inner loops and unrolls the rest. It
-// ends a space, because its steps look at the loop extents that earlier decisions gave (NeurIPS'22, appendix
-// A).
+// Parallelize-Vectorize-Unroll: parallelizes outer loops, vectorizes inner loops and unrolls the rest. It ends a space,
+// because its steps look at the loop extents that earlier decisions gave (NeurIPS'22, appendix A).
 //
 //   for i: for j: for v: S      ->      parallel f: ... unrolled ... vectorized v: S
+//
+// Applies to: all nests of a program; only vectorizes and unrolls if the target has one core. One sampling site decides
+// how many instructions unrolling may make.
 #include "modules/default_modules.h"
 
 namespace kiln {

@@ -1,10 +1,10 @@
-// Random-Compute-Location: samples where a block is computed: inline, in its own nest, or in a consumer's
-// nest.
+// Random-Compute-Location: samples where a block is computed: inline, in its own nest, or in a consumer's nest.
 //
 //   B[i] = f(i);  for o: for t: C[..] = B[4*o + t]      ->      inline, where it is, or below o
 //
-// Applies to: blocks in a nest of their own that initialize what they write, write no result of the program, have consumers and
-// are outside the prepare phase. Visits the last block first.
+// Applies to: blocks in a nest of their own that initialize what they write, write no result of the program, have
+// consumers and are outside the prepare phase. Visits the last block first. One sampling site for each block draws its
+// location.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/placement.h"

@@ -58,8 +58,8 @@ Stages FindStages(const Program& p, Id block, int64_t lanes) {
   return stages;
 }
 
-// Returns the layout that splits dimension `channels` into blocks of `lanes`: for dimension 1 of 3 and 16 lanes, "(d0, d1, d2)
-// -> (d0, d1/16, d2, d1%16)".
+// Returns the layout that splits dimension `channels` into blocks of `lanes`; for dimension 1 of 3 and 16 lanes:
+//   (d0, d1, d2) -> (d0, d1/16, d2, d1%16)
 std::string InBlocks(size_t dims, size_t channels, int64_t lanes) {
   const std::vector<std::string> names = DimNames(dims);
   std::vector<std::string> axes = names;

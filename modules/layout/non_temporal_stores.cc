@@ -1,10 +1,10 @@
-// Non-Temporal-Stores: stores a large result with instructions that bypass the caches. With plain stores, each
-// cache line of the result would be read before it is written, and would displace data that is read again.
+// Non-Temporal-Stores: stores a large result with instructions that bypass the caches. With plain stores, each cache
+// line of the result would be read before it is written, and would displace data that is read again.
 //
 //   for i: for j: C[i, j] = f(A[i, j])     ->     the same, annotated `stream`
 //
-// Applies to: results of the program that are stored once, that no block reads, and that are at least `l2-multiple` times as
-// large as the L2 cache.
+// Applies to: results of the program that are stored once, that no block reads, and that are at least `l2-multiple`
+// times as large as the L2 cache.
 // Structure:  non-temporal = no | yes
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"

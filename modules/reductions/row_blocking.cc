@@ -1,5 +1,5 @@
-// Row-Blocking: computes a few rows of a result together. At the end of a row, a tree combines the lanes;
-// with several rows the CPU loads the next row while that tree runs.
+// Row-Blocking: computes a few rows of a result together. At the end of a row, a tree combines the lanes; with several
+// rows the CPU loads the next row while that tree runs.
 //
 //   for i: for k: S[i] sum= f(i, k);  for i: for j: C[i, j] = g(i, j, S[i])
 //   ->
@@ -8,7 +8,7 @@
 // Row reductions may then be placed below i0 by random-compute-location.
 //
 // Applies to: unscheduled results of the program that read a row reduction with more than one result.
-// Structure:  none; one site samples the number of rows, up to `max-rows`
+// Structure:  none; one sampling site decides the number of rows, up to `max-rows`
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

@@ -1,5 +1,5 @@
-// Cuda: the default space of GPUs. It inlines cheap blocks, tiles rows, reductions and contractions for threads, then binds the
-// other nests to blocks and threads.
+// Cuda: the default space of GPUs. It inlines cheap blocks, tiles rows, reductions and contractions for threads, then
+// binds the other nests to blocks and threads.
 #include "modules/default_modules.h"
 
 namespace kiln {

@@ -15,8 +15,8 @@
 
 namespace kiln {
 
-// Computes the consumer below the last loop of tile level `level`, counted from 1. If that level has no loop,
-// it goes below the last loop before the first reduction. Errors make `s` inert.
+// Computes the consumer below the last loop of tile level `level`, counted from 1. If that level has no loop, computes
+// the consumer below the last loop before the first reduction level. Errors make `s` inert.
 void FuseEpilogue(Schedule& s, Block consumer, const Tiles& tiles, int64_t level);
 
 }  // namespace kiln

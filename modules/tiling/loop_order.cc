@@ -12,7 +12,8 @@ void OrderByResult(Schedule& s, Block block) {
   if (!s.ok()) return;
   const std::vector<Loop> loops = s.GetLoops(block);
   const std::vector<ResultAxis> axes = ResultAxes(s.program(), ResolveBindings(s.program(), s.node(block)));
-  // For each loop its axis (axes.size() for a reduction) and its position.
+  // For each loop, the dimension of the result that it moves along (its index in `axes`, axes.size() for a reduction
+  // loop) and the loop's position. Sorted, these pairs are the new order.
   std::vector<std::pair<size_t, size_t>> order;
   for (size_t i = 0; i < loops.size(); ++i) {
     const auto along = std::find_if(axes.begin(), axes.end(), [&](const ResultAxis& axis) {
@@ -35,8 +36,9 @@ std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above,
       std::find_if(loops.begin(), loops.end(), [&](Loop l) { return s.node(l) == s.node(above); });
   loops.erase(loops.begin(), at + 1);
   const Program& p = s.program();
-  // The iters that index the result, in memory order: `turned` along `axis`, `walked` along other axes. A
-  // combining block has one loop for each iter. Of those along `axis`, the one that makes its steps is last.
+  // Lists the iters that index the result, in memory order: `turned` those along the vectorized dimension `axis`,
+  // `walked` those along other dimensions. A combining block has one loop for each iter. In `turned`, an iter that
+  // moves within a step of `axis` comes before the iter that makes the steps.
   std::vector<int> walked, turned;
   const Indices result = ResultIndices(p, s.node(combine));
   for (const size_t d : DimsInMemory(p, WrittenBuffers(p, s.node(combine))[0]))

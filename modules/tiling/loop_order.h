@@ -11,12 +11,13 @@
 
 namespace kiln {
 
-// Orders the loops of a block that is not tiled yet; reduction loops come last. Does nothing if `s` has
-// failed.
+// Orders the loops of a block that is not tiled yet like the dimensions of its result; reduction loops come last. Does
+// nothing if `s` has failed.
 void OrderByResult(Schedule& s, Block block);
 
-// Orders the loops below `above` of a block that combines the accumulators of a tile. Loops that move along
-// `axis` come last. Returns the loops in their new order, or none if `s` has failed.
+// Orders the loops below `above` of a block that combines the accumulators of a tile like the dimensions of the result.
+// Loops that move along the vectorized dimension `axis` come last. Returns the loops in their new order, or an empty
+// list if `s` has failed.
 std::vector<Loop> OrderCombine(Schedule& s, Block combine, Loop above, const std::optional<VectorAxis>& axis);
 
 }  // namespace kiln

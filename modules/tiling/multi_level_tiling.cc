@@ -3,12 +3,13 @@
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
 //   -> for i0, j0, i1, j1, k0, i2, j2, k1, i3, j3: C[..] += A[..] * B[..]
 //
-// Applies to: reductions that reuse what they load (HasReuse), and those over windows that are shorter than a
-// vector, as in pooling: there the lanes go along the result. Each letter of the option `structure` is a
-// tile level: S of spatial loops, R of reduction loops. The innermost tile fits the vector registers, and its
-// last loop gets whole vectors. The other spatial loops ("rows") need not divide their extents.
-// Structure:  write-reuse = none | accumulators in registers above the last R level | also a cache above the
-//                           first R level
+// Applies to: unscheduled reductions that reuse what they load (HasReuse), and reductions over windows that are shorter
+// than a vector, as in pooling: there the lanes go along the result. Each letter of the option `structure` is a tile
+// level: S of spatial loops, R of reduction loops. The innermost tile fits the vector registers, and its last loop gets
+// whole vectors. The other spatial loops ("rows") need not divide their extents. A sampling site for each loop draws
+// its tile sizes (sample_tiles.h).
+// Structure:  write-reuse = none | accumulators in registers above the last R level | also accumulators on the
+//                           stack above the first R level
 //             read-reuse  = none | one operand packed | all operands packed (pack_operands.h; constants:
 //                           prepack_constants.h) | all packed, and tiles walk down the rows of each panel of
 //                           columns (Goto's order)
@@ -23,7 +24,7 @@
 namespace kiln {
 namespace {
 
-// True if the block is a reduction over windows that fill no vector.
+// True if the block is a reduction over windows, as in pooling, whose last window loop is shorter than a vector.
 bool ReducesShortWindows(Schedule& s, Block block) {
   const Program& p = s.program();
   const Id node = s.node(block);

@@ -1,17 +1,18 @@
-// Multi-Level-Tiling-With-Intrinsic: tiles a contraction such that its innermost tile is one call of a
-// hardware intrinsic. The tiles around the call are those of multi-level tiling.
+// Multi-Level-Tiling-With-Intrinsic: tiles a contraction such that its innermost tile is one call of a hardware
+// intrinsic. The tiles around the call are those of multi-level tiling.
 //
 //   for i, j, k: C[i,j] += A[i,k] * B[k,j]
 //   -> m, n, k: the contraction as a matrix product, padded to multiples of the intrinsic's m, n, k (einsum)
-//   -> for m0, n0, m1, n1, k0, m2, n2, k1, m3, n3:       tiles by structure, counted in intrinsics
-//        call acc[m, n] += A[m, k] * B[k, n]             acc in registers, combined below m2, n2
+//   -> for m0, n0, m1, n1, k0, m2, n2, k1, m3, n3:       tiles by the option `structure`, counted in intrinsics
+//        call acc[m, n] += A[m, k] * B[k, n]             acc in registers; below n2, added to C after the loop k1
 //
-// Applies to: unscheduled blocks that MatchContraction accepts for an intrinsic family of the target: outer
-// products of fused multiply-adds, dot products of bytes (VNNI) and of bf16, matrix units.
-// Structure:  intrinsic = none | one per family that fits and whose name begins with one of `families`
-//             read-reuse = as of multi-level tiling; if one call reads several k, B is always packed, so that
-//                          these k are neighbors in memory
-//             epilogue   = as of multi-level tiling
+// Applies to: unscheduled blocks that MatchContraction accepts for an intrinsic family of the target: outer products of
+// fused multiply-adds, dot products of bytes (VNNI) and of bf16, matrix units.
+// Structure:  intrinsic  = none (leaves the block as it is) | one alternative for each family that fits and whose name
+//                          begins with one of the option `families`
+//             read-reuse = as in multi-level tiling. If one call reads several k, B is always packed: these k must be
+//                          neighbors in memory
+//             epilogue   = as in multi-level tiling
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -32,7 +33,8 @@ bool IsOneOf(const std::string& name, const std::string& families) {
   return std::any_of(all.begin(), all.end(), [&](const std::string& f) { return absl::StartsWith(name, f); });
 }
 
-// Accepts prefixes of the family names of all machines, separated by commas.
+// Returns what the option `families` accepts: prefixes of the names of intrinsic families of all machines, separated by
+// commas.
 Allowed Families() {
   const auto known = [](absl::string_view begin) {
     return absl::c_any_of(AllIntrinsics(), [&](const Intrinsic* intrinsic) {

@@ -9,7 +9,9 @@
 namespace kiln {
 namespace {
 
-// Changes the layout of the operand's copy to panels as wide as the innermost tiles.
+// Changes the layout of an operand's packed copy to panels as wide as the innermost tiles:
+//   (k, j) -> (j / width, k, j % width)
+// If the intrinsic reads several k at once, these become the innermost dimension.
 void LayOutPanels(Schedule& s, Block block, const TiledOperand& operand, const Tiles& tiles) {
   const std::vector<int>& steps = operand.access.steps;
   const std::vector<std::string> names = DimNames(steps.size());
@@ -39,8 +41,8 @@ void LayOutPanels(Schedule& s, Block block, const TiledOperand& operand, const T
   s.TransformLayout(block, operand.number, LayoutMap(names, panels), widths);
 }
 
-// For a copy that interleaves rows: reorders and vectorizes its loops such that it stores one vector at a
-// time.
+// For the packed copy of an operand that interleaves rows: reorders and vectorizes the copy's loops such that it stores
+// one vector at a time.
 //   for k, j: P[j, k] = B[k, j]   ->   for k0, j0: for j1, k1 in lanes: P[.., j0*16 + j1, k0*4 + k1] = B[..]
 void InterleaveRows(Schedule& s, Block copy, const TiledOperand& operand, const Tiles& tiles) {
   if (!s.ok()) return;

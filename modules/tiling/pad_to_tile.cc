@@ -31,7 +31,7 @@ bool DividesBadly(int64_t extent, const CostTable& costs) {
   return true;
 }
 
-// Returns, for each iter, the number whose multiple its extent is padded to; 1 means no padding.
+// Returns for each iter of a contraction the number to a multiple of which its extent is padded; 1 means no padding.
 std::vector<int64_t> MultiplesOf(const Program& p, Id block, const Target& target, int64_t waste_percent) {
   const int64_t lanes = target.vector_bytes / SizeOf(p.buffers[WrittenBuffers(p, block)[0]].dtype);
   const bool pairs = target.policies.Has(Policy::kPaddedPairs);

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Returns the position of a loop in the order of all tile loops, outermost first; the number of these loops if it is none.
+// Returns the position of a loop among all tile loops, counted from the outermost. Returns their number for any other
+// loop.
 int Turn(const Tiles& tiles, Loop loop) {
   int turn = 0;
   for (const std::vector<Loop>& level : tiles.levels) {
@@ -22,7 +23,7 @@ int Turn(const Tiles& tiles, Loop loop) {
   return turn;
 }
 
-// True if the tiled reduction loops index more than one dimension of the operand.
+// True if the reduction loops that are split into tiles index more than one dimension of the operand.
 bool ReducesSeveral(const AccessPattern& access, const Tiles& tiles) {
   return std::count_if(access.loops.begin(), access.loops.end(), [&](const std::set<int>& loops) {
            return std::any_of(loops.begin(), loops.end(), [&](int l) { return tiles.depths[l].has_value(); });

@@ -20,7 +20,8 @@
 
 namespace kiln {
 
-// Adds the copy of the constant `operand` to the prepare phase. Errors make `s` inert.
+// Adds a block to the prepare phase that copies the constant `operand` in the order in which the tiled `block` reads
+// it. Errors make `s` inert.
 void PrepackConstant(Schedule& s, Block block, const TiledOperand& operand, const Tiles& tiles);
 
 }  // namespace kiln

@@ -9,8 +9,7 @@
 namespace kiln {
 namespace {
 
-// The registers that an innermost tile may fill, and the elements (or tiles of the unit) that fit one
-// register.
+// The registers that an innermost tile may fill, and the elements (or tiles of the intrinsic) that fit one register.
 struct Room {
   int64_t registers, lanes;
 };

@@ -25,7 +25,8 @@ absl::Status CheckEpilogueLevels(const MultiLevelTilingOptions& options) {
   return absl::OkStatus();
 }
 
-// Returns the operands of the block. A read of the initial value comes last and is left out.
+// Returns the operands of a reduction: the buffers that the block reads, but not the buffer of the initial value, which
+// comes last.
 std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const IntrinsicFamily* unit, bool groups) {
   std::vector<Id> buffers = ReadBuffers(p, block);
   if (ReadsInitially(p, block, buffers.back())) buffers.pop_back();
@@ -48,9 +49,9 @@ struct ReadReuse {
   bool columns_first = false;
 };
 
-// Returns the alternatives: pack none, one alternative for each packable operand, all of them, and all in Goto's order. The
-// last two exist only with several packable operands. If the unit reads several k of B at once, leaves out those that do not
-// pack B.
+// Returns the alternatives of the choice read-reuse: pack none, one alternative for each packable operand, all of them,
+// and all in Goto's order. The last two exist only with several packable operands. If the intrinsic `unit` reads
+// several k of B at once, leaves out those that do not pack B.
 std::vector<ReadReuse> WaysOfReading(const Program& p, Id block, const std::vector<TiledOperand>& operands,
                                      const IntrinsicFamily* unit) {
   const std::vector<bool> none(operands.size());
@@ -74,7 +75,8 @@ std::vector<std::string> NamesOf(const std::vector<ReadReuse>& ways) {
   return names;
 }
 
-// Gives the accumulator a layout in which each tile of the unit is one contiguous piece of memory.
+// Gives the accumulator a layout in which each tile of m x n elements that the intrinsic computes is one contiguous
+// piece of memory.
 void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
   if (!s.ok()) return;
   const std::vector<std::string> names = DimNames(ResultIndices(s.program(), s.node(block)).size());
@@ -89,8 +91,9 @@ void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
   s.TransformLayout(block, -1, LayoutMap(names, axes));
 }
 
-// Accumulates a tile in registers, or in memory if the unit says so, until its last reduction level is done.
-// With `cache`, a buffer on the stack also accumulates over all reduction levels.
+// Adds an accumulator for the sums of a tile in registers, or on the stack for an intrinsic with results in memory,
+// until the last reduction level is done. With `cache`, a buffer on the stack also accumulates over all reduction
+// levels. Orders, unrolls and vectorizes the loops of the blocks that add an accumulator to the result.
 void Accumulate(Schedule& s, Block block, const Tiles& tiles, const std::optional<VectorAxis>& axis,
                 const IntrinsicFamily* unit, bool cache) {
   const bool memory = unit != nullptr && unit->result == Storage::kGlobal;

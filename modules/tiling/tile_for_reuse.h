@@ -7,9 +7,9 @@
 
 namespace kiln {
 
-// Tiles the block, which must be an unscheduled reduction (CheckUnscheduled). With a unit, it must be a
-// contraction that the unit can compute. `s` fails with kInvalidArgument if the option `epilogue` names a
-// level that the structure lacks.
+// Tiles the block, which must be an unscheduled reduction (CheckUnscheduled). With `unit`, it must be a contraction
+// that this intrinsic can compute. `s` fails with kInvalidArgument if the option `epilogue` names a level that the
+// structure lacks.
 void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& options,
                   const IntrinsicFamily* unit = nullptr);
 

@@ -9,18 +9,19 @@
 
 namespace kiln {
 
-// Samples the tiles (sample_tiles.h), reorders the loops by level, and unrolls the innermost level.
-// The last window loop becomes the innermost loop of the last reduction level, so that neighboring rows load
-// the same elements.
-// columns_first: between the reduction levels, the last spatial loop becomes the outermost of its level.
-// unit: the innermost tile consists of tiles of this intrinsic. Errors make `s` inert.
+// Splits the block's loops into sampled tiles (sample_tiles.h), orders the loops by level, and unrolls the innermost
+// level. The last loop over the window of a convolution becomes the innermost loop of the last reduction level, so that
+// neighboring rows load the same elements.
+// - columns_first: in each level between the reduction levels, the last spatial loop becomes the outermost.
+// - unit: the innermost tile consists of tiles of this intrinsic.
+// Errors make `s` inert.
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first = false,
                 const IntrinsicFamily* unit = nullptr);
 
-// Unrolls the last `count` loops except the very last one, which is vectorized later.
+// Unrolls the last `count` loops of the list except the very last one, which is vectorized later.
 void UnrollInner(Schedule& s, const std::vector<Loop>& loops, size_t count);
 
-// Returns the values that the option `structure` accepts.
+// Returns the values that the option `structure` accepts: texts of S and R with at least one of each.
 Allowed LevelsOfTiles();
 
 }  // namespace kiln

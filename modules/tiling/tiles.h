@@ -10,15 +10,15 @@
 namespace kiln {
 
 struct Tiles {
-  // The loops of each level of the structure in their order, outermost level first.
+  // The loops of each level of the tile structure in their order, outermost level first.
   std::vector<std::vector<Loop>> levels;
-  // The innermost loop outside of the first reduction level; the innermost one of that level; the innermost one outside of the
-  // last reduction level. Inert if there is none.
+  // The innermost loop outside of the first reduction level, the innermost loop of the first reduction level, and the
+  // innermost loop outside of the last reduction level. Inert if there is no such loop.
   Loop last_before_reduction = {}, first_reduction = {}, last_before_inner = {};
   // The loops between the first and the last reduction level, outermost first.
   std::vector<Loop> between;
 
-  // The next fields have one entry for each loop before tiling, by its position.
+  // The next fields have one entry for each loop of the block before tiling, by its position.
   std::vector<bool> reduces;                 // true for reduction loops
   std::vector<std::vector<Loop>> parts;      // the loops that it was split into, outermost first
   std::vector<std::optional<Value>> width;   // innermost factor of a spatial loop that was split

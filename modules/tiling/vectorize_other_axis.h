@@ -8,8 +8,8 @@
 // tile_for_reuse.h offers this as the choice vector-axis. It packs the operands that the vectorized loop
 // indexes and transposes the accumulator, so that vectors load and accumulate contiguous elements.
 //
-// If no dimension fills vectors, the lanes may go along the last one in steps. A transposed convolution with few
-// channels is so:
+// If no dimension fills vectors, the lanes may go along the last one in steps, as in a transposed convolution with few
+// channels:
 //
 //   for w < 32: for r < 2: for c: Y[o, 2*w + r] += X[c, w + r] * K[o, c, r]
 //   ->
@@ -25,21 +25,22 @@ namespace kiln {
 
 // A spatial loop that may be vectorized instead of the last one.
 struct VectorAxis {
-  size_t loop = 0;         // its position
+  size_t loop = 0;         // position of the loop in LoopsAround
   size_t dim = 0;          // the dimension of the result that it indexes
   bool in_blocks = false;  // the layout puts that dimension last (module nchwc-layout)
   int64_t step = 1;        // from one iteration of the loop to the next, in that dimension
 };
 
-// Finds the dimension that one loop fills with whole vectors; of several, the innermost in memory; if there is
-// none, the last dimension in steps. Returns nullopt if the last dimension already fills vectors, if no loop
-// does, or if `s` has failed.
+// Finds the dimension of a block's result to vectorize instead of the last one: the innermost in memory of those that
+// one loop fills with whole vectors, or else the last dimension, if a loop moves along it in steps and fills vectors.
+// Returns nullopt if the last dimension already fills vectors, if no loop does, or if `s` has failed.
 std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block);
 
-// Makes the loop of `axis` the innermost spatial one, and updates its position.
+// Reorders the loops of the block such that the loop of `axis` is the innermost spatial one, and updates the position
+// in `axis`.
 void MoveInnermost(Schedule& s, Block block, VectorAxis& axis);
 
-// Changes the accumulator's layout such that the elements along `axis` are neighbors.
+// Changes the layout of the block's accumulator such that the elements along `axis` are neighbors in memory.
 void TransposeAccumulator(Schedule& s, Block block, const VectorAxis& axis);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// Guesses without any measurement how fast a program is, from the cycles of the roofline
-// (search/features/features.h), or of that for GPUs (search/features/gpu_roofline.h).
+// Guesses without any measurement how fast a program is, from the cycles of the CPU's roofline
+// (search/features/features.h) or the GPU's (search/features/gpu_roofline.h).
 #pragma once
 
 #include "absl/types/span.h"
@@ -12,11 +12,11 @@ namespace kiln {
 // Each row has FeatureDim(kind) numbers, and the kind has a CyclesColumn. Pure; any thread.
 double AnalyticScore(absl::Span<const float> rows, FeatureKind kind = FeatureKind::kAnsor);
 
-// The analytic score as a cost model. It is informed from the start. Update checks its input and learns
-// nothing.
+// A cost model whose scores are those of AnalyticScore. It is informed from the start. Update checks its input and
+// learns nothing.
 class AnalyticModel final : public CostModel {
  public:
-  // The kind must have a CyclesColumn.
+  // `kind` is the kind of the features that the model reads. It must have a column of cycles (CyclesColumn).
   explicit AnalyticModel(FeatureKind kind = FeatureKind::kAnsor) : kind_(kind) {}
   absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override;
   bool Informed() const override { return true; }

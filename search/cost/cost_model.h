@@ -43,12 +43,13 @@ class CostModel {
  public:
   virtual ~CostModel() = default;
 
-  // Returns one score for each program; higher is faster. All zeros before the model has learned anything.
+  // Returns one score for each program; higher is faster. All zeros before the first Update, unless the model is
+  // Informed.
   virtual absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const = 0;
 
-  // Returns how unsure the model is of each score: the standard deviation among its members, in the unit of
-  // scores, at least 0. All zeros for a model without members, and before the first Update. A batch takes
-  // some of its programs where this is highest.
+  // Returns how unsure the model is of each score: the standard deviation among its members, in the unit of scores, at
+  // least 0. All zeros for a model without members, and before the first Update. A batch takes some of its programs
+  // where the disagreement is highest.
   virtual absl::StatusOr<std::vector<double>> Disagreement(const FeatureBatch& programs) const;
 
   // Returns true if scores distinguish programs even before the first Update.
@@ -68,10 +69,11 @@ class CostModel {
   virtual absl::Status Load(absl::string_view bytes) = 0;
 };
 
-// For implementations. Returns kInvalidArgument unless each row of the batch has `dim` features and all
+// For implementations of CostModel: returns kInvalidArgument unless each row of the batch has `dim` features and all
 // numbers are finite. The message names program, row and feature.
 absl::Status CheckFeatures(const FeatureBatch& programs, int dim);
-// Returns kInvalidArgument unless there is one label for each program and all are in the ranges above.
+// Returns kInvalidArgument unless there is one label for each program, with a throughput in [0, 1] and a finite weight
+// of at least 0.
 absl::Status CheckLabels(const FeatureBatch& programs, absl::Span<const TrainingLabel> labels);
 
 }  // namespace kiln

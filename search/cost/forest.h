@@ -37,16 +37,16 @@ struct Forest {
   std::vector<int32_t> first = {0};  // trees() + 1 entries: tree t has the nodes [first[t], first[t+1])
 
   int trees() const { return static_cast<int>(first.size()) - 1; }
-  // Adds one tree, given by its nodes in breadth-first order. Ignores their `left` and computes it. kInvalidArgument
-  // for what ParseForest refuses too; the forest is then unchanged.
+  // Adds one tree, given by its nodes in breadth-first order. Computes the nodes' field `left`, whatever its value.
+  // Returns kInvalidArgument, and leaves the forest unchanged, for a tree that ParseForest would refuse.
   absl::Status Add(absl::Span<const Node> tree, int dim);
-  // Adds the trees' values at each row of `dim` features to the row's sum, tree by tree in single precision.
-  // Invariant: rows.size() is dim times sums.size(), and dim is at least the one passed to Add.
+  // Evaluates the trees: adds their values at each row of `dim` features to the row's sum, tree by tree in single
+  // precision. Invariant: rows.size() is dim times sums.size(), and dim is at least the one passed to Add.
   void AddTo(absl::Span<float> sums, absl::Span<const float> rows, int dim) const;
 };
 
 std::string Serialize(const Forest& forest);
-// Parses all of the bytes, for rows of `dim` features. A kInvalidArgument error names the tree and the node.
+// Parses all of the bytes as trees for rows of `dim` features. A kInvalidArgument error names the tree and the node.
 absl::StatusOr<Forest> ParseForest(absl::string_view bytes, int dim);
 
 }  // namespace kiln

@@ -60,12 +60,13 @@ SumLoss::SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> lab
       }
     }
   }
-  // If scores are equal, a pair has curvature w / 4 in each of its two programs.
+  // Scales the weights to a mean curvature of 1 per program. Where all scores are equal, a pair of weight w adds w / 4
+  // to the second derivative of the loss by each of its two scores.
   for (Pair& p : pairs_) p.weight *= total > 0 ? 2 * programs_ / total : 0;
 }
 
-// Subtracts the base from the targets and then, for each task, the weighted mean of what is left. Upper bounds do not
-// count in that mean.
+// Makes the targets relative to a base model: subtracts its scores, then from the targets of each task their weighted
+// mean. Upper bounds do not count in that mean.
 void SumLoss::TakeOff(absl::Span<const TrainingLabel> labels, absl::Span<const double> base) {
   std::map<int, std::pair<double, double>> tasks;  // sums of weighted differences and of weights
   for (size_t p = 0; p < targets_.size(); ++p) {

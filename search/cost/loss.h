@@ -23,21 +23,24 @@ enum class Loss { kSquaredError, kPairwise };
 
 struct LossOptions {
   Loss kind = Loss::kSquaredError;
-  // Throughput assumed for programs that are slower or failed, in the target and in the weight; in (0, 1).
+  // The least throughput in the loss, in (0, 1): slower and failed programs get its target and its weight.
   double least_throughput = 0.05;
-  // Partners drawn for each program if its task has more programs than this; otherwise all pairs count.
+  // In the pairwise loss, each program gets this many random partners if its task has more programs than this.
+  // Otherwise all pairs of the task count.
   int pairs_per_program = 32;
 };
 
 class SumLoss {
  public:
-  // With a base, the score of a program is the base's number plus the sum. An error of the base that is
-  // equal for a whole task does not matter. Invariant: one base number for each label, or none.
+  // Prepares the loss for these labels: the targets and weights of programs or pairs. With a base model, the score of a
+  // program is the base's score plus the sum. An error of the base that is equal for a whole task does not matter.
+  // Invariant: `base` has one score for each label, or is empty.
   SumLoss(const LossOptions& options, absl::Span<const TrainingLabel> labels,
           absl::Span<const double> base = {});
 
   double Value(absl::Span<const double> sums) const;
-  // Computes the first and second derivative by each sum. Invariant: one sum for each label.
+  // Computes the first and second derivatives of the loss by the sum of each program. Invariant: one sum for each
+  // label.
   void Derivatives(absl::Span<const double> sums, std::vector<double>* first,
                    std::vector<double>* second) const;
 

@@ -15,8 +15,9 @@ namespace {
 
 using Made = absl::StatusOr<std::unique_ptr<CostModel>>;
 
-// Makes boosted trees. Their base is the global model, whose error they learn, or else the roofline, if
-// `on_roofline` and the features have it.
+// Makes a model of boosted trees on a base model, which scores programs until trees are grown. The base is the global
+// model if there is one; the trees then learn its error. Otherwise it is the roofline, if `on_roofline` is set and the
+// features have it.
 Made Trees(const CostModelOptions& options, XgboostOptions how, bool on_roofline = true) {
   how.base = options.global;
   if (how.base == nullptr && on_roofline && CyclesColumn(options.features))
@@ -39,7 +40,7 @@ struct Row {
   bool needs_cycles = false;  // the features must have a CyclesColumn
 };
 
-// All cost models, the default first.
+// The table of all cost models, the default first: name, description, and the function that makes it.
 const Row kModels[] = {
     {"trees",
      "boosted trees with squared error of log throughput; scores are the roofline's until the first training",

@@ -1,5 +1,5 @@
-// Makes cost models by name, with the features that they see. No other place makes them. models.cc has the
-// names and what each is.
+// Makes cost models by name, with the features that they see. No other place makes them. models.cc has the names with
+// descriptions.
 //
 // The roofline needs the features `ansor` or `gpu`. Models on other features start with equal scores.
 //

@@ -1,5 +1,5 @@
-// Measures how well scores order programs. The tuner reports it for each measured batch before the model
-// learns from it, so the estimate is honest and free. Pure functions; pass programs of one task.
+// Measures how well scores order programs. The tuner reports the accuracy for each measured batch before the model
+// learns from the batch, so the estimate is honest and free. Pure functions; pass programs of one task.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace kiln {
 
-// Returns the fraction of pairs with different truth that the scores put in the right order. A pair with
-// equal scores counts one half, so a constant or random model gets 0.5. Returns none if all truths are
-// equal. Takes time n². Invariant: as many scores as truths.
+// Returns the fraction of pairs of programs with different true speed that the scores put in the right order. A pair
+// with equal scores counts one half, so a constant or random model gets 0.5. Returns nullopt if all truths are equal.
+// Takes time n². Invariant: as many scores as truths.
 std::optional<double> RankAccuracy(absl::Span<const double> scores, absl::Span<const double> truth);
 
-// Returns the fraction of the k programs with the highest scores that are among the k truly best. Programs
-// as good as the k-th best count as best. If equal scores leave open which programs are taken, returns the
-// mean over all ways to take them, so the order of the input never matters. Returns none for fewer than k
-// programs. Invariants: as many scores as truths; k > 0.
+// Returns the fraction of the k programs with the highest scores that are among the k truly best. Programs as good as
+// the k-th best count as best. If equal scores leave open which programs are taken, returns the mean over all ways to
+// take them, so the order of the input never matters. Returns nullopt for fewer than k programs. Invariants: as many
+// scores as truths; k > 0.
 std::optional<double> RecallAtK(absl::Span<const double> scores, absl::Span<const double> truth, int k);
 
 }  // namespace kiln

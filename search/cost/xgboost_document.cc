@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Writes UBJSON. Its numbers are big endian.
+// Writes UBJSON, a binary form of JSON, with big-endian numbers.
 class Writer {
  public:
   Writer& Raw(absl::string_view text) {

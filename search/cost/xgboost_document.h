@@ -13,7 +13,8 @@
 namespace kiln {
 
 std::string ToXgboost(const Forest& forest, int dim);
-// Returns the trees of a document; kInternal if it is not in the form that the library writes.
+// Returns the trees of a document that XGBoost saved. Returns kInternal if the document is not as the library writes
+// it.
 absl::StatusOr<Forest> FromXgboost(absl::string_view document, int dim);
 
 }  // namespace kiln

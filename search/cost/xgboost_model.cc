@@ -213,8 +213,8 @@ class XgboostModel final : public CostModel {
     return booster;
   }
 
-  // Returns the forest with `trees` more trees. All n rows of a program move at once, so the loss gives each
-  // row n times the curvature of the sum, which bounds their joint effect.
+  // Trains `trees` more trees on the loss and returns the forest with them. All n rows of a program change at once, so
+  // each row gets n times the second derivative by the program's sum, which bounds their joint effect.
   absl::StatusOr<Forest> Grow(const Forest& forest, int trees, DMatrixHandle matrix,
                               const FeatureBatch& programs, const SumLoss& loss) const {
     const absl::StatusOr<Booster> made = MakeBooster(forest);
@@ -295,7 +295,7 @@ class XgboostModel final : public CostModel {
     return state;
   }
 
-  // Parses the members: each is a line with its size in bytes, followed by its trees.
+  // Parses the saved forests of the members: for each a line with its size in bytes, then its trees.
   absl::StatusOr<std::vector<Forest>> ParseMembers(absl::string_view rest, int members, int trees) const {
     std::vector<Forest> result;
     for (int m = 0; m < members; ++m) {

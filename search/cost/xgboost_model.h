@@ -43,8 +43,8 @@ struct XgboostOptions {
   int depth = 6;              // maximum depth of a tree, 1 to 16
   int bins = 16;              // distinct thresholds of a feature, 2 to 256
   int members = 1;            // 1 to 64
-  // Scores programs until the first trees are grown. With `residual`, the trees learn its error and the
-  // scores are added. Not saved.
+  // A model that scores programs until the first trees are grown. With `residual`, the trees learn its error, and their
+  // sum is added to its score. Save leaves it out.
   std::shared_ptr<const CostModel> base = nullptr;
   bool residual = false;
 };

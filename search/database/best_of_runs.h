@@ -1,4 +1,4 @@
-// Chooses the record that represents a workload and target, as Store::Best defines it. Both stores use it.
+// Chooses the best record of a workload on a target, as Store::Best defines it. Both implementations of Store use it.
 #pragma once
 
 #include <map>
@@ -7,13 +7,13 @@
 
 namespace kiln {
 
-// If a run raced its fastest programs, only the race's measurements count: a faster record outside the race
-// is just the luckiest of many. The fastest record that counts is best; ties go to the smaller id. Not
-// thread safe.
+// Chooses the best of the records that are offered. If a run raced its fastest programs, only the race's measurements
+// count: a faster record outside the race is just the luckiest of many. The fastest record that counts is best; ties go
+// to the smaller id. Not thread safe.
 class BestOfRuns {
  public:
-  // Considers a record. It must satisfy CanBeBest, and records must come in the order of their ids. Reads
-  // only id, run, flags and samples.
+  // Adds a record to those from which Best chooses. The record must satisfy CanBeBest, and records must come in the
+  // order of their ids. Reads only id, run, flags and samples.
   void Offer(const RecordRow& record);
 
   // Returns the id of the best record offered; 0 if there was none.

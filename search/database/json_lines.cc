@@ -73,14 +73,14 @@ Json ToJson(const RecordRow& row) {
           {"facts", Json::parse(row.facts)}};
 }
 
-// Returns the assumptions that a trace makes. Exports of older versions have no field for them. A trace that
-// does not parse counts as one without assumptions.
+// Returns the assumptions about data that a trace makes, for records of older exports, which have no field for them. A
+// trace that does not parse counts as one without assumptions.
 std::string AssumptionsOfTrace(absl::string_view text) {
   const absl::StatusOr<Trace> trace = ParseTrace(text);
   return trace.ok() ? AssumptionsOf(trace->steps) : "";
 }
 
-// Reads the fields of one JSON object. Keeps the first problem; from then on, fields are empty or 0.
+// Reads the fields of one JSON object. Keeps the first problem as the status; from then on, fields are empty or 0.
 class Reader {
  public:
   explicit Reader(const Json& object) : object_(object) {
@@ -148,7 +148,7 @@ class Reader {
     return numbers;
   }
 
-  // Reads an id that an earlier line must have defined.
+  // Reads an id that an earlier line must have defined; otherwise fails.
   RowId Reference(const char* field, const std::set<RowId>& defined) {
     const RowId id = Integer<RowId>(field);
     if (!defined.contains(id)) Fail(absl::StrCat("no line before this one defines ", field, " ", id));
@@ -202,7 +202,8 @@ class Importer {
   }
 
   bool header_seen() const { return header_seen_; }
-  // Returns the column at which the line stops being JSON; 0 if the whole line is JSON.
+  // Returns the column, from 1, at which a line stops being JSON or has a number that no double holds. Returns 0 if
+  // there was no such line.
   size_t column() const { return column_; }
   const StoreContents& contents() const { return contents_; }
 
@@ -286,7 +287,8 @@ class Importer {
   StoreContents contents_;
 };
 
-// Returns the column of the field that a message names at its start, or 1 if the line does not have it.
+// Returns the column, from 1, of the quoted field with which an error message begins. Returns 1 if the message does not
+// begin with a field, or the line does not have the field.
 size_t Column(const std::string& line, absl::string_view message) {
   const size_t end = message.empty() || message[0] != '"' ? 0 : message.find('"', 1);
   const size_t at = end == 0 ? std::string::npos : line.find(std::string(message.substr(0, end + 1)));

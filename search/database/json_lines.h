@@ -23,11 +23,13 @@
 
 namespace kiln {
 
-// Writes the store's rows to `out`. Returns the number of records; kUnavailable if they cannot be written whole.
+// Writes the store's rows to `out` as JSON lines. Returns the number of records; kUnavailable if they cannot be written
+// whole.
 absl::StatusOr<int> ExportJson(Store& store, std::ostream& out);
 
-// Imports everything or nothing. A malformed line gives kInvalidArgument, "NAME:LINE:COLUMN: what is wrong",
-// where NAME is `name`, the name of the input. kUnavailable if it cannot be read to its end.
+// Imports the rows of JSON lines into the store: everything or nothing. A malformed line gives kInvalidArgument,
+// "NAME:LINE:COLUMN: what is wrong", where NAME is `name`, the name of the input. kUnavailable if the input cannot be
+// read to its end.
 absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name);
 
 }  // namespace kiln

@@ -24,8 +24,8 @@ RowId Push(std::vector<Row>& rows, Row row) {
   return rows.back().id;
 }
 
-// An id is a position plus one. Operations that may fail midway copy the contents first, and restore them after a
-// failure.
+// A store that keeps its rows in vectors in memory. The id of a row is its index plus one. Operations that may fail
+// midway copy all contents first, and restore them after a failure.
 class MemoryStore : public Store {
  public:
   absl::StatusOr<RowId> PutWorkload(absl::string_view hash, absl::string_view name,

@@ -16,8 +16,8 @@
 
 namespace kiln {
 
-// What the caches hold when a timed run begins: all that it reads; nothing; its inputs, but not its constants, as within
-// a model. Times of different kinds are not comparable.
+// What the caches hold when a timed run begins. kWarm: all that the program reads. kCold: nothing of it. kInModel: its
+// inputs, but not its constants, as within a model. Times with different caches are not comparable.
 enum class Caches { kWarm, kCold, kInModel };
 inline constexpr Caches kAllCaches[] = {Caches::kWarm, Caches::kCold, Caches::kInModel};
 
@@ -35,13 +35,14 @@ struct RecordFlags {
   int retaken = 0;             // samples taken again
   int preempted = 0;           // samples that count although another process had the core meanwhile
   int others = 0;              // threads of other programs that were ready to run
-  // Other programs may have changed the time (search/measure/noise.h). A measurer sets this if more threads
-  // are ready to run than there are cores. The tuner sets it if most samples of a race were disturbed, or if
+  // True if other programs may have changed the time (search/measure/noise.h). A measurer sets this if more threads are
+  // ready to run than there are cores. The tuner sets it if most samples of a race were disturbed, or if the times in
   // race and search differ.
   bool noisy = false;
   bool race = false;    // measured in the race at the end of a run
   bool proven = false;  // proven equal to the original (validator/proof/proof.h)
-  // "static": its time is an estimate of cycles divided by a clock, not a measurement (backends/measure/static_machine.h).
+  // The word "static": the record's time is an estimate of cycles divided by a clock rate, not a measurement
+  // (backends/measure/static_machine.h).
   bool is_static = false;
   bool emulated = false;   // its kernels ran in the emulator without a fault
   Policies policies = {};  // "without=NAMES": those that the user switched

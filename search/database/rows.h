@@ -1,4 +1,4 @@
-// The rows of a store (search/database/store.h): plain data.
+// The rows of a store (search/database/store.h) as plain data: workloads, targets, runs, records, rounds, models.
 #pragma once
 
 #include <cstdint>
@@ -51,16 +51,16 @@ struct RecordRow {
   std::string program_hash{};  // of the scheduled program: 32 lower-case hex digits
   std::vector<double>
       samples;  // seconds per execution, finite and not negative: those that count, in the order taken
-  // All samples, each as two numbers: the seconds by the clock, and the slowdown of the reference kernel
-  // beside it (its time divided by its undisturbed time; docs/decisions/0013). Empty if the measurer does
-  // not report it.
+  // All samples of a record's timing, each as two numbers: the seconds by the clock, and the slowdown of the reference
+  // kernel beside it (its time divided by its undisturbed time; docs/decisions/0013). Empty if the measurer does not
+  // report it.
   std::vector<double> raw_samples{};
   std::string status{};      // see search/outcome.h; the store distinguishes only outcome::kOk from the rest
   std::string error{};       // empty when status is "ok"
   bool lower_bound = false;  // stopped early: the program is at least this slow, and never best
   RecordFlags flags{};       // how the program was built and timed
   bool verified = false;     // the output was compared with the reference
-  // What its schedule assumes about the data (AssumptionsOf in lang/schedule/primitive.h); "" if nothing.
+  // What the record's schedule assumes about the data (AssumptionsOf in lang/schedule/primitive.h); "" if nothing.
   std::string assumptions{};
   std::string place{};      // where it was measured, in addition to the target's fingerprint; "" if unknown
   std::string facts{"{}"};  // a JSON object with any other facts about the measurement
@@ -85,7 +85,7 @@ struct ModelRow {
   bool operator==(const ModelRow&) const = default;
 };
 
-// A record with the rows that it refers to.
+// A record with its workload, target and run.
 struct RecordEntry {
   RecordRow record;
   WorkloadRow workload;
@@ -93,8 +93,8 @@ struct RecordEntry {
   RunRow run;
 };
 
-// The whole store without models and rounds. Each table is in the order of its ids. Ids refer to rows of the
-// same contents.
+// The contents of a store without its models and rounds. Each table is in the order of its ids. Ids refer to rows of
+// the same contents.
 struct StoreContents {
   std::vector<WorkloadRow> workloads;
   std::vector<TargetRow> targets;

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kApplicationId = 0x4b494c4e;  // "KILN"
 
 constexpr const char* kSteps[kSchemaVersion] = {
-    // Schema version 1: workloads, targets, runs and records.
+    // SQL for schema version 1: creates the tables of workloads, targets, runs and records.
     R"sql(
 CREATE TABLE workload (
   id INTEGER PRIMARY KEY,
@@ -65,7 +65,7 @@ CREATE TABLE record (
 ) STRICT;
 CREATE INDEX record_by_workload ON record (workload, target);
 )sql",
-    // Schema version 2 adds lower bounds, flags and verdicts of records, and the table of cost models.
+    // SQL for schema version 2: adds lower bounds, flags and verdicts to records, and creates the table of cost models.
     R"sql(
 ALTER TABLE record ADD COLUMN lower_bound INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE record ADD COLUMN flags TEXT NOT NULL DEFAULT '';
@@ -80,7 +80,7 @@ CREATE TABLE model (
   UNIQUE (key, target)
 ) STRICT;
 )sql",
-    // Schema version 3 adds the log of rounds.
+    // SQL for schema version 3: creates the table of rounds, the log of a run.
     R"sql(
 CREATE TABLE round (
   id INTEGER PRIMARY KEY,
@@ -92,13 +92,13 @@ CREATE TABLE round (
   UNIQUE (run, task, round)
 ) STRICT;
 )sql",
-    // Schema version 4 adds all samples of a timing.
+    // SQL for schema version 4: adds to records a column with all samples of the timing.
     R"sql(
 ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);
 )sql",
-    // Schema version 5 adds the assumptions of schedules, which only traces held before; the place of a
-    // measurement and free facts about it; the process that measures a run and the end of its lease
-    // (milliseconds since 1970, UTC).
+    // SQL for schema version 5: adds to records the assumptions of their schedules, the place of the measurement and
+    // free facts about it. Sets the assumptions of old records from their traces. Adds to runs the process that
+    // measures and the end of its lease (milliseconds since 1970, UTC).
     R"sql(
 ALTER TABLE record ADD COLUMN assumptions TEXT NOT NULL DEFAULT '';
 ALTER TABLE record ADD COLUMN place TEXT NOT NULL DEFAULT '';

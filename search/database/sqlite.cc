@@ -22,7 +22,8 @@ absl::Status NoPermission(const std::string& path, absl::string_view found) {
                                                   "change their permissions, or choose another file"));
 }
 
-// Reports why a path cannot be opened. SQLite says "unable to open database file" for every reason.
+// Returns an error that says why a file cannot be opened or made at this path, or OK if nothing prevents it. SQLite
+// itself says "unable to open database file" for every reason.
 absl::Status CheckPath(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::path folder = path.parent_path();
@@ -122,8 +123,8 @@ absl::StatusOr<int64_t> Connection::Number(const std::string& sql) {
 }
 
 absl::Status Connection::UseDurableLog() {
-  // If two processes switch a new file to write-ahead logging at once, one gets SQLITE_BUSY at once, without
-  // the usual wait.
+  // Switches to write-ahead logging, and tries again until the patience of the connection is over. If two processes
+  // switch a new file at once, one gets SQLITE_BUSY immediately, without the usual wait.
   const absl::Time deadline = absl::Now() + patience_;
   while (true) {
     Query query(*this, "PRAGMA journal_mode = WAL");
@@ -164,7 +165,7 @@ void Query::BindInt(int at, int64_t value) {
 }
 
 void Query::BindOne(int at, absl::string_view text) {
-  // SQLite would bind a null pointer as NULL.
+  // Binds an empty text for a null pointer, which SQLite would bind as NULL.
   const char* data = text.data() == nullptr ? "" : text.data();
   if (status_.ok())
     Note(sqlite3_bind_text64(statement_, at, data, text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));

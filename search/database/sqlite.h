@@ -21,25 +21,25 @@ struct sqlite3_stmt;
 
 namespace kiln::sqlite {
 
-// Bytes that are bound as a blob; plain strings are bound as text.
+// Bytes that a query binds as a blob. Plain strings are bound as text.
 struct Blob {
   absl::string_view bytes;
 };
 
 class Connection {
  public:
-  // Opens the file for reading and writing, and creates it if it is missing. Changes nothing in an existing
+  // Opens a database file for reading and writing, and creates it if it is missing. Changes nothing in an existing
   // file. Waits up to `patience` for a lock that another process holds.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const std::string& path, absl::Duration patience);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  // Executes one or several statements and ignores their rows.
+  // Executes one or several SQL statements and ignores their rows.
   absl::Status Execute(const std::string& sql);
-  // Executes a query and returns the integer in the first column of the first row.
+  // Executes an SQL query and returns the integer in the first column of the first row.
   absl::StatusOr<int64_t> Number(const std::string& sql);
-  // Turns on write-ahead logging and a sync at every commit.
+  // Turns on write-ahead logging, a sync at every commit, and the check of foreign keys.
   absl::Status UseDurableLog();
   // Copies the whole database, as of one instant, over the contents of `other`.
   absl::Status CopyTo(Connection& other);
@@ -72,13 +72,13 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  // Steps to the next row. Returns false at the end or after a failure.
+  // Steps the query to its next row. Returns false at the end or after a failure.
   bool Next();
   // Executes the query to its end and ignores its rows.
   absl::Status Run();
   const absl::Status& status() const { return status_; }
 
-  // Return a column of the current row.
+  // Return a column of the query's current row as an integer or a string.
   int64_t Int(int column) const;
   std::string Text(int column) const;  // text or blob
 
@@ -104,8 +104,8 @@ class Query {
   absl::Status status_;
 };
 
-// A transaction. A kWrite transaction holds the writer's lock from the start. The destructor rolls back
-// unless Commit has succeeded.
+// A database transaction, begun by the constructor. A kWrite transaction holds the writer's lock from the start. The
+// destructor rolls back unless Commit has succeeded.
 class Transaction {
  public:
   enum class Kind { kRead, kWrite };

@@ -311,7 +311,7 @@ class SqliteStore : public Store {
   }
 
  private:
-  // Runs `change` in a transaction. A failure undoes it.
+  // Runs `change` in a write transaction and returns its result. If `change` or the commit fails, nothing is changed.
   template <typename Result, typename Change>
   absl::StatusOr<Result> Changing(Change change) {
     Transaction transaction(*db_, Transaction::Kind::kWrite);
@@ -420,7 +420,8 @@ class SqliteStore : public Store {
     return AddRun(run);
   }
 
-  // Adds the record unless the store has it. Returns the number of records added: 0 or 1.
+  // Adds the record and marks its run as finished, unless the store has the record. Returns the number of records
+  // added, 0 or 1; an error if the store has another measurement of the same run, task and trial.
   absl::StatusOr<int> AddUnlessPresent(const RecordRow& record, absl::string_view run_uid) {
     Query same(
         *db_,

@@ -46,11 +46,13 @@ double Seconds(const RecordRow& record);
 // Returns true if the record can be the best of its workload: it ran to the end, is not a lower bound, and has samples.
 bool CanBeBest(const RecordRow& record);
 
-// Checks that every implementation makes before it stores rows. kInvalidArgument names the field.
+// Every implementation of Store calls these checks before it stores rows: a hash has 32 lower-case hex digits, and the
+// fields of a record are consistent. kInvalidArgument names the field.
 absl::Status CheckHash(absl::string_view field, absl::string_view hash);
 absl::Status CheckRecord(const RecordRow& record);
-// Returns true if an incoming record (with translated ids) is the stored one with the same run, task and trial. The
-// verdict (status, error, verified) may have changed since and is not compared.
+// SameMeasurement returns true if an incoming record (with ids of this store) is the measurement stored for the same
+// run, task and trial. The verdict (status, error, verified) may have changed since and is not compared.
+// DifferentMeasurement returns the error for a stored record that differs.
 bool SameMeasurement(const RecordRow& a, const RecordRow& b);
 absl::Status DifferentMeasurement(const RecordRow& stored, absl::string_view run_uid);
 // Returns 32 random hex digits from the system's entropy.
@@ -60,23 +62,23 @@ class Store {
  public:
   virtual ~Store() = default;
 
-  // Returns the id of the row with this content, and creates the row if it is missing. Equal hashes with
+  // Returns the id of the workload or target with this content, and creates the row if it is missing. Equal hashes with
   // different programs get different rows.
   virtual absl::StatusOr<RowId> PutWorkload(absl::string_view hash, absl::string_view name,
                                             absl::string_view program) = 0;
   virtual absl::StatusOr<RowId> PutTarget(absl::string_view text, absl::string_view fingerprint) = 0;
 
-  // Stores the run as unfinished. Ignores its id and finished fields.
+  // Stores a new run as unfinished and returns its id. Ignores the fields `id` and `finished` of the row.
   virtual absl::StatusOr<RowId> BeginRun(const RunRow& run) = 0;
   // Returns the newest unfinished run of this command; nullopt if there is none.
   virtual absl::StatusOr<std::optional<RunRow>> FindUnfinishedRun(absl::string_view command) = 0;
   virtual absl::Status UpdateRunState(RowId run, absl::string_view state) = 0;
   virtual absl::Status FinishRun(RowId run) = 0;
 
-  // Appends the batch and its rounds and sets the run's state, as one transaction. Returns the new ids in
-  // order. Ignores the id and run fields of the rows. A round that exists already stays. Returns
-  // kAlreadyExists if the run already has one of these (task, trial) pairs: if two processes resume the same
-  // run, the slower one sees this. Returns kFailedPrecondition if the run is finished.
+  // Appends the records of a batch and its rounds, and sets the run's state, as one transaction. Returns the new ids in
+  // order. Ignores the id and run fields of the rows. A round that exists already stays. Returns kAlreadyExists if the
+  // run already has one of these (task, trial) pairs: if two processes resume the same run, the slower one sees this.
+  // Returns kFailedPrecondition if the run is finished.
   virtual absl::StatusOr<std::vector<RowId>> AppendRecords(RowId run, absl::Span<const RecordRow> records,
                                                            absl::string_view state,
                                                            absl::Span<const RoundRow> rounds = {}) = 0;
@@ -84,35 +86,37 @@ class Store {
   // in which they were appended.
   virtual absl::StatusOr<std::vector<RunRow>> Runs() = 0;
   virtual absl::StatusOr<std::vector<RoundRow>> Rounds(RowId run) = 0;
-  // Stores the result of comparing a record's output with the reference.
+  // Overwrites a record's verdict: whether its output was compared with the reference and agrees, its status and its
+  // error.
   virtual absl::Status SetVerdict(RowId record, bool verified, absl::string_view status,
                                   absl::string_view error) = 0;
 
-  // Returns records in the order of their ids. Within a run that is the order in which they were appended.
+  // Returns the records of a workload on a target, or only those of one run, in the order of their ids. Within a run
+  // that is the order in which they were appended.
   virtual absl::StatusOr<std::vector<RecordRow>> Records(RowId workload, RowId target,
                                                          std::optional<RowId> run = std::nullopt) = 0;
-  // Returns the record with the smallest Seconds among those that CanBeBest (and are verified, if asked);
-  // ties go to the smaller id; nullopt if there is none. If a run has such records from a race, only these count.
-  // Returns only records that were timed with such caches. All other flags compete: a caller that must not mix them
-  // selects from Records.
+  // Returns the record with the smallest Seconds among those that CanBeBest (and are verified, if asked); ties go to
+  // the smaller id; nullopt if there is none. Only records that were timed with the given state of the caches count. If
+  // a run has such records from a race, its other records do not count. Records with any other flags compete: a caller
+  // that must not mix them selects from Records.
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
                                                         bool verified_only = false,
                                                         Caches caches = Caches::kWarm) = 0;
-  // Returns the best record of every workload and target that has one, in the order of their ids; for each, one
-  // for each kind of caches, in their order.
+  // Returns the best records of all workloads and targets in the order of their ids: for each pair, one for each state
+  // of the caches that has one.
   virtual absl::StatusOr<std::vector<RecordEntry>> BestAll(bool verified_only = false) = 0;
   virtual absl::StatusOr<RecordEntry> Get(RowId record) = 0;
 
-  // Stores one model per key and target; saving replaces it. Ignores the id field.
+  // Stores a model, and replaces the model with the same key and target. Ignores the field `id`.
   virtual absl::Status SaveModel(const ModelRow& model) = 0;
   virtual absl::StatusOr<std::optional<ModelRow>> LoadModel(absl::string_view key, RowId target) = 0;
 
-  // Returns everything in memory, as of one instant.
+  // Returns a copy of all workloads, targets, runs and records, as of one instant.
   virtual absl::StatusOr<StoreContents> ReadAll() = 0;
-  // Adds all missing rows, or nothing if it fails. Merging the same contents again adds nothing. A run that
-  // a merge creates or extends is marked finished, since no state describes it. Returns kAlreadyExists if a
-  // stored record has the run, task and trial of an incoming one but another measurement (two copies of a
-  // store continued the same run).
+  // Adds the rows of `contents` that the store lacks, or nothing if it fails. Merging the same contents again adds
+  // nothing. A run that a merge creates or extends is marked finished, since no state describes it. Returns
+  // kAlreadyExists if a stored record has the run, task and trial of an incoming one but another measurement (two
+  // copies of a store continued the same run).
   virtual absl::StatusOr<MergeResult> Merge(const StoreContents& contents) = 0;
 };
 

@@ -66,7 +66,8 @@ class Line {
       return masked ? Instructions{copies * registers, 0}
                     : Instructions{copies * pieces, copies * (pieces - registers)};
     }
-    // A gather takes out the address of each lane, loads an element and puts it in.
+    // Counts a masked access with a step as a gather: for each lane, one load and two shuffles, which take out the
+    // address and put in the element.
     if (masked) return {copies * lanes, 2 * copies * lanes};
     const double lanes_of_register = std::min(lanes, static_cast<double>(width));
     const double windows = std::ceil(step * lanes_of_register / static_cast<double>(width));
@@ -76,8 +77,8 @@ class Line {
             copies * registers * windows};
   }
 
-  // Where the line accesses an axis: the number of different places of the first lane, and the elements from
-  // the first place to the last of all lanes.
+  // Where the straight line accesses a buffer along one axis: the number of different places of the first lane, the
+  // elements from the first place to the last of all lanes, and whether the lanes move along the axis.
   struct Places {
     double count = 1, span = 1;
     bool by_lane = false;

@@ -20,7 +20,7 @@ struct LineAccesses {
   double result_loads = 0, result_stores = 0;
   double shuffles = 0;
   double instances = 1;  // of the block, in the line
-  // Terms that a result of a reduction gets in a row, until the block goes on to another result.
+  // The number of terms in a row that a reduction adds to one result, until it goes on to another result.
   double run = 1;
 };
 

@@ -23,7 +23,7 @@ inline constexpr int kContextCurves = 10;
 inline constexpr int kContextPlain = 14;
 inline constexpr int kContextDim = kContextSamples * kContextCurves + kContextPlain;
 
-// Writes kContextDim numbers to `row`, which must hold zeros.
+// Writes the context relation features of a block, kContextDim numbers, to `row`, which must hold zeros.
 void FillContextRow(const LoopNestSummary& nests, const Footprints& footprints, int block, float* row);
 
 }  // namespace kiln

@@ -8,7 +8,8 @@
 
 namespace kiln {
 
-// The features of one program: one row for each store, `dim` numbers a row, row after row.
+// The features of one program: rows of `dim` numbers, row after row. Most kinds of features have one row for each
+// block.
 struct FeatureSet {
   int dim = 0;
   std::vector<float> values = {};
@@ -20,7 +21,7 @@ struct FeatureSet {
 struct FeatureBatch {
   int dim = 0;
   std::vector<float> values = {};  // rows() * dim
-  // Has programs() + 1 entries. The rows of program p are [first_row[p], first_row[p+1]).
+  // The first row of each program, then the number of rows: the rows of program p are [first_row[p], first_row[p+1]).
   std::vector<int32_t> first_row = {0};
 
   int programs() const { return static_cast<int>(first_row.size()) - 1; }
@@ -28,9 +29,10 @@ struct FeatureBatch {
 
   // Appends the rows of one program. Invariant: rows.size() is a multiple of dim, and dim > 0.
   void AppendRows(absl::Span<const float> rows);
-  // Appends one program. Invariant: its dim equals this dim; an empty batch with dim 0 adopts it.
+  // Appends the rows of one program. Invariant: the program's dim equals that of the batch. An empty batch with dim 0
+  // adopts the program's dim.
   void Append(const FeatureSet& program);
-  // Removes all programs and keeps the memory for the next generation.
+  // Removes all programs and keeps the allocated memory for the next ones.
   void Clear();
 };
 

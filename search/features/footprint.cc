@@ -67,8 +67,9 @@ void Footprints::AddTouches(const LoopNestSummary& nests, const NestBlock& block
   }
 }
 
-// Sets reach_ to how far each loop moves the accesses of a touch along each axis (the largest over the
-// accesses). Sets `spread` to the extent of the accesses along each axis in one instance.
+// For all accesses of a block to one buffer (a touch): sets reach_ to the largest distance, in elements, that each loop
+// moves one of them along each axis. Sets `spread` to the number of elements from the first of them to the last in one
+// instance, along each axis.
 void Footprints::FindReach(const LoopNestSummary& nests, int depth, int rank, const Touch& touch,
                            double* spread) {
   const auto axes = nests.axes(nests.accesses()[touch.access]);

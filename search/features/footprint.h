@@ -1,5 +1,5 @@
-// Computes the parts of buffers that each block touches, for each number of loops that run. Cost features
-// use them.
+// Computes how many bytes and cache lines of each buffer a block touches while some of its loops run. Features of cost
+// models are computed from these numbers.
 //
 // Level L of a block with n loops: the loops at depth L and deeper run, the others stand still. Level n is
 // one instance, level 0 is the whole block. Sizes are those of boxes: the bounds along each axis, clipped to
@@ -17,7 +17,8 @@ namespace kiln {
 
 inline constexpr double kLineBytes = CostTable{}.line_bytes;
 
-// All accesses of one block to one buffer.
+// All accesses of one block to one buffer, taken together: whether they read or write, and which loops index the
+// buffer.
 struct Touch {
   Id buffer = kNone;
   int32_t access = 0;  // index of the first access in LoopNestSummary::accesses()
@@ -33,8 +34,8 @@ struct Footprint {
   int32_t first = 0;  // index of the values of its first level
 };
 
-// The innermost axis of a box that leaves gaps: `count` runs of `run` bytes each, `stride` bytes apart. Count 1: there
-// are no gaps.
+// The gaps in what a block touches of a buffer: `count` runs of `run` bytes each, `stride` bytes apart, along the
+// innermost axis that leaves gaps. Count 1: there are no gaps.
 struct Rows {
   double run = 0, count = 1, stride = 0;
 };
@@ -50,9 +51,9 @@ class Footprints {
   double Bytes(const Touch& touch, int level) const { return bytes_[touch.first + level]; }
   double Lines(const Touch& touch, int level) const { return lines_[touch.first + level]; }
   const Rows& At(const Touch& touch, int level) const { return rows_[touch.first + level]; }
-  // Returns the bytes of all buffers that the block touches at a level.
+  // Returns the bytes of all buffers that a block touches while its loops at depth `level` and deeper run.
   double Bytes(int block, int level) const { return totals_[blocks_[block].first + level]; }
-  // Returns the number of instances of the block at a level.
+  // Returns the number of a block's instances while its loops at depth `level` and deeper run.
   double Instances(int block, int level) const { return instances_[blocks_[block].first + level]; }
 
  private:

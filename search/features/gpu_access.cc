@@ -17,7 +17,7 @@ int64_t LargestPowerOfTwo(int64_t n) { return n & -n; }
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// Returns the value of a term if its loop is in iteration `at`.
+// Returns the value of a term of an index, scale * (loop / lower % extent), if the loop is in iteration `at`.
 int64_t ValueAt(const NestTerm& term, int64_t at) {
   const int64_t digit = at / term.lower;
   return term.scale * (term.extent == 0 ? digit : digit % term.extent);
@@ -45,8 +45,8 @@ int VectorizedDepth(const LoopNestSummary& nests, const NestBlock& block) {
   return -1;
 }
 
-// Returns the depth of the innermost loop, in the straight line around a block, along which the access moves by one
-// element; -1 if there is none.
+// Returns the depth of the innermost loop, in the straight-line code around a block (unrolled loops, the last of them
+// perhaps partly), along which the access moves by one element. Returns -1 if there is none.
 int DepthOfNeighbours(const LoopNestSummary& nests, const NestBlock& block, const NestAccess& access) {
   const auto path = nests.path(block);
   for (int d = block.depth; d-- > 0;) {
@@ -60,7 +60,8 @@ int DepthOfNeighbours(const LoopNestSummary& nests, const NestBlock& block, cons
 }
 
 // Returns the largest power of two up to 16 that divides all addresses of the access, in bytes, while the loop at depth
-// `but` is in its first iteration. A swizzle keeps the elements together whose addresses differ in bits below those it changes.
+// `but` is in its first iteration. If the layout has a swizzle, returns at most the bytes that it keeps together: those
+// whose addresses differ only in bits below the ones that it changes.
 int64_t AlignmentOf(const LoopNestSummary& nests, const NestAccess& access, int64_t element, int but) {
   const Swizzle swizzle = nests.program().buffers[access.buffer].layout.swizzle;
   int64_t all = swizzle.bits > 0 ? std::gcd(kMaxWidth, element << swizzle.to) : kMaxWidth;

@@ -1,5 +1,5 @@
-// How one access of a block meets the memory of a GPU: what a request of a warp costs, and how much memory
-// the access touches while some of the loops run.
+// Describes how one access of a block uses the memory of a GPU: which bytes a warp requests and what the request costs,
+// and how many bytes the access touches while some of the loops run.
 //
 //   const WarpRequest request = RequestOf(nests, block, access, threads);
 //   request.Sectors(), request.BankCycles()
@@ -8,7 +8,7 @@
 //   running[d] = extent;    // and all iterations of the loop at depth d
 //   BytesOf(nests, access, running)
 //
-// Terms that are no linear functions of loops count with their guesses. Pure; any thread.
+// Index terms that are not linear in the loops count with the guesses of LoopNestSummary. Pure; any thread.
 #pragma once
 
 #include <array>
@@ -28,8 +28,8 @@ struct WarpRequest {
   int lanes = 0;                                 // those that run
   int64_t width = 4;                             // bytes of a lane: 1 to 16
   std::array<int64_t, kWarpLanes> address = {};  // in bytes, from the beginning of the buffer
-  // The depth of the loop around the block whose iterations requests take together, or -1. `pieces` requests
-  // take all of its iterations: a vector wider than 16 bytes is several.
+  // The depth of the loop of which a request accesses several iterations as a vector, or -1. All iterations of this
+  // loop take `pieces` requests, since a lane accesses at most 16 bytes by a request.
   int along = -1;
   int64_t pieces = 1;
 
@@ -39,9 +39,10 @@ struct WarpRequest {
   int BankCycles() const;
 };
 
-// Returns the request of the first warp, with all loops that are not on axes of threads in their first iteration.
-// `threads` are those of the kernel. A vectorized loop with neighbouring elements makes the lanes wider as far as all
-// addresses are aligned. So does an unrolled loop, since LLVM makes vectors of neighbours in a straight line.
+// Returns the request that the first warp of a thread block makes by an access, with all loops that are not on axes of
+// threads in their first iteration. `threads` are the kernel's. A lane accesses as many neighbouring elements of a
+// vectorized loop as the alignment of all addresses allows. The same holds for an unrolled loop, since LLVM makes
+// vectors of neighbours in a straight line.
 WarpRequest RequestOf(const LoopNestSummary& nests, const NestBlock& block, const NestAccess& access,
                       const Threads& threads);
 

@@ -1,5 +1,6 @@
-// Numbers that the estimate for GPUs assumes of every GPU, beside those of its row (lang/target/gpu.h). They
-// come from manuals and papers on microbenchmarks; a run on a GPU may correct them.
+// Constants of the cost estimate that are the same for every GPU, such as latencies. Numbers that differ between GPUs
+// are in lang/target/gpu.h. The constants come from manuals and papers on microbenchmarks; a run on a GPU may correct
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,14 @@ namespace kiln {
 
 struct GpuCosts {
   double launch_cycles = 3000;  // of a kernel
-  // Cycles that a warp waits: for the L1 cache, the L2 cache, memory, shared memory, a multiply-add that
-  // another one needs, and at a barrier.
+  // Cycles that a warp waits: for the L1 cache, the L2 cache, memory, shared memory, the result of a multiply-add, and
+  // at a barrier.
   double l1_latency = 40, l2_latency = 280, memory_latency = 600, shared_latency = 30, fma_latency = 4;
   double barrier_cycles = 40;
-  // Bytes a cycle of an SM: from its L1 cache or shared memory, and from the L2 cache.
+  // Bytes that an SM gets per cycle: from its L1 cache or shared memory, and from the L2 cache.
   double l1_bytes_per_cycle = 128, l2_bytes_per_cycle = 64;
-  // Instructions of a warp: a function, a division, and an iteration of a loop.
+  // Instructions that a warp issues: for a mathematical function, for a division, and for the counter of a loop in each
+  // iteration.
   double special_instructions = 20, divide_instructions = 10, loop_instructions = 3;
   double loads_ahead = 2;      // iterations of a loop whose loads are under way at the same time
   double overlap = 0.8;        // share of the work of other units that the busiest unit hides
@@ -28,8 +30,8 @@ struct GpuCosts {
   int64_t reserved_shared_bytes = 1024;  // of each thread block
   double least_l1_bytes = 8 << 10;       // of the L1 cache, for a thread block
 
-  // Returns the multiply-adds of f64 a cycle and SM: half the f32 ones on GPUs for data centers, which have 2048
-  // threads on an SM, and few on others.
+  // Returns how many f64 multiply-adds an SM makes per cycle: half the number of f32 ones on GPUs for data centers,
+  // which have 2048 threads on an SM, and 1/64 on others.
   static double FmaF64(const Gpu& gpu) { return gpu.fma_f32 / (gpu.threads_per_sm >= 2048 ? 2.0 : 64.0); }
 };
 

@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// Writes columns one after the other.
+// Writes the columns of a feature row one after the other, plain or on the log2 scale.
 class Columns {
  public:
   explicit Columns(float* row) : row_(row) {}
@@ -72,7 +72,8 @@ void AddKernel(const GpuRoofline& roofline, int32_t number, double instructions,
   columns.Add(std::min(1000.0, Ratio(cycles.scalar + cycles.matrix, cycles.sm_l2)));
 }
 
-// Fills the columns of the buffers of a statement.
+// Fills the buffer columns of a statement's feature row: first the destination, then the buffers that are read, by the
+// number of requests.
 void FillBuffers(const GpuWork& work, const GpuStatement& s, float* row) {
   const LoopNestSummary& nests = work.nests();
   const NestBlock& block = nests.blocks()[s.block];

@@ -34,7 +34,8 @@ inline constexpr int kGpuColumns = 68;  // without those of buffers
 inline constexpr int kGpuProgramCycles = kGpuColumns - 1;
 inline constexpr int kGpuFeatureDim = kGpuColumns + kGpuBufferSlots * kGpuBufferColumns;
 
-// Sets the rows of the program whose cycles `roofline` found last. Blocks of the prepare phase have none.
+// Sets `features` to those of the program whose cycles `roofline` estimated last: one row for each statement outside of
+// the prepare phase.
 void FillGpuFeatures(const GpuRoofline& roofline, FeatureSet& features);
 
 }  // namespace kiln

@@ -38,7 +38,8 @@ CompiledKernel Largest(absl::Span<const CompiledKernel> compiled) {
 
 int64_t ThreadBlocksOfSm(const Gpu& gpu, int64_t threads, int64_t registers, int64_t shared_bytes) {
   const int64_t warps = std::max<int64_t>(1, RoundUp(threads, kWarpLanes) / kWarpLanes);
-  // Warps get registers in steps of 8 a lane, and each scheduler has a fourth of them.
+  // Computes for how many warps the registers of an SM suffice. A warp gets registers in steps of 8 a lane from one
+  // scheduler. Each scheduler has an equal part of the SM's registers.
   const int64_t of_warp = RoundUp(std::max<int64_t>(registers, 1), 8) * kWarpLanes;
   const int64_t schedulers = std::max(1, gpu.warp_schedulers);
   const int64_t warps_of_registers = gpu.registers_per_sm / schedulers / of_warp * schedulers;
@@ -62,7 +63,8 @@ double GpuRoofline::Cycles(const LoopNestSummary& nests, absl::Span<const Compil
   return cycles;
 }
 
-// Adds up the cycles of each unit for a thread block: the mean, since some statements run in some blocks only.
+// Adds up the cycles of each unit for a thread block. A statement that only some thread blocks run counts in
+// proportion, but its latency counts in full.
 void GpuRoofline::AddUnits(const GpuKernel& kernel, KernelCycles& c) {
   double beyond_l1 = 0;  // steps in which a warp waits for more than the L1 cache
   const double share =
@@ -90,7 +92,8 @@ void GpuRoofline::AddUnits(const GpuKernel& kernel, KernelCycles& c) {
                beyond_l1 * from_memory * (kCosts.memory_latency - kCosts.l2_latency);
 }
 
-// Sets the registers, the shared memory, the thread blocks that an SM holds, and whether the kernel spills.
+// Sets the registers, the shared memory, the thread blocks that an SM holds, and whether the kernel spills: from what
+// the compiler reports, or else from guesses.
 void GpuRoofline::FindRoom(const GpuKernel& kernel, const CompiledKernel& compiled, KernelCycles& c) const {
   const double threads = static_cast<double>(kernel.threads.Count());
   const double most =
@@ -101,7 +104,8 @@ void GpuRoofline::FindRoom(const GpuKernel& kernel, const CompiledKernel& compil
       compiled.shared_bytes > 0 ? static_cast<double>(compiled.shared_bytes) : kernel.shared_bytes;
   const int64_t fit = ThreadBlocksOfSm(gpu_, kernel.threads.Count(), static_cast<int64_t>(c.registers),
                                        static_cast<int64_t>(c.shared_bytes));
-  // A kernel that does not fit, or does not fit its registers, is as slow as one that spills.
+  // Counts a kernel as one that spills if the compiler reports spills or a stack, if the kernel does not fit on an SM,
+  // or if the guess of its registers exceeds the registers of a thread.
   c.spills =
       compiled.spill_bytes > 0 || compiled.stack_bytes > 0 || fit == 0 || (!known && kernel.registers > most);
   const double needed = std::ceil(kernel.grid / std::max(1, gpu_.sms));

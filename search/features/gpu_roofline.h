@@ -22,17 +22,18 @@
 
 namespace kiln {
 
-// What a compiler found out about a kernel. It replaces guesses.
+// What a compiler reports about a kernel. These numbers replace the guesses of the estimate.
 struct CompiledKernel {
   int64_t registers = 0;  // of a thread; 0: not known
   int64_t spill_bytes = 0, stack_bytes = 0;
   int64_t shared_bytes = 0;  // static and dynamic; 0: not known
 };
 
-// Returns how many thread blocks an SM runs at a time; 0 if none fits.
+// Returns how many thread blocks an SM runs at a time, if each has so many threads, registers per thread, and bytes of
+// shared memory. Returns 0 if none fits.
 int64_t ThreadBlocksOfSm(const Gpu& gpu, int64_t threads, int64_t registers, int64_t shared_bytes);
 
-// The cycles of a kernel, and what they come from.
+// The estimated cycles of a kernel, with the resources, cycles of units and bytes from which they are computed.
 struct KernelCycles {
   double registers = 0, shared_bytes = 0;  // those of the compiler, or guesses
   double resident = 0;                     // thread blocks of an SM
@@ -49,12 +50,12 @@ class GpuRoofline {
  public:
   explicit GpuRoofline(const Gpu& gpu) : gpu_(gpu) {}
 
-  // Returns the cycles of the program that `nests` has read. `compiled` are facts about its kernels, the
-  // children of the root, in program order. If their number is another one, each kernel gets the largest of
-  // each fact.
+  // Estimates the cycles of the program that `nests` has read. `compiled` is what a compiler reports about the kernels,
+  // the children of the root, in program order. If it does not have one entry for each kernel, each kernel gets the
+  // maximum of each number.
   double Cycles(const LoopNestSummary& nests, absl::Span<const CompiledKernel> compiled = {});
 
-  // What the last call of Cycles found, by kernel.
+  // Return the GPU, and the work and the cycles of each kernel that the last call of Cycles computed.
   const Gpu& gpu() const { return gpu_; }
   const GpuWork& work() const { return work_; }
   const std::vector<KernelCycles>& kernels() const { return kernels_; }

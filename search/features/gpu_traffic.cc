@@ -12,8 +12,9 @@ bool IsAxis(const NestLoop& loop) { return IsBlockAxis(loop.kind) || IsThreadAxi
 
 }  // namespace
 
-// Sets running_ to all iterations of loops on axes of threads and, from depth `level` on, of loops on no axis. The
-// other loops, those on axes of thread blocks included, run one iteration.
+// Sets running_, the number of iterations that each loop around a block runs: all for loops on axes of threads and,
+// from depth `level` on, for loops on no axis of the GPU; one for all others, which include loops on axes of thread
+// blocks.
 void GpuTraffic::RunInside(const LoopNestSummary& nests, const NestBlock& block, int level) {
   running_.assign(block.depth, 1);
   for (int d = 0; d < block.depth; ++d) {
@@ -59,7 +60,9 @@ double GpuTraffic::L2Bytes(const GpuWork& work, const GpuStatement& statement, d
   return bytes;
 }
 
-// Counts the bytes of each buffer: the largest of its accesses, since these mostly touch the same elements.
+// Adds to buffers_ the bytes that a statement reads and writes of each buffer in memory: in all thread blocks, and for
+// reads also in `wave` thread blocks. Of several accesses to a buffer, the largest counts, since they mostly touch the
+// same elements.
 void GpuTraffic::AddBuffers(const GpuWork& work, const GpuStatement& statement, double wave) {
   const LoopNestSummary& nests = work.nests();
   const NestBlock& block = nests.blocks()[statement.block];

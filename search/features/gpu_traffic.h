@@ -1,7 +1,7 @@
-// The bytes that kernels move from and to the L2 cache and the memory beyond it.
+// Estimates the bytes that kernels move from and to the L2 cache and the memory beyond it.
 //
 //   traffic.L2Bytes(work, statement, 64 << 10)     // with 64 KiB of the L1 cache for a thread block
-//   traffic.OfKernel(work, kernel, 132)            // if 132 thread blocks run at a time
+//   traffic.OfKernel(work, kernel, 132, 50 << 20)  // if 132 thread blocks run at a time, with an L2 cache of 50 MiB
 //
 // An L1 cache keeps what the innermost loops touch, as far as it fits, and stores go through it. What a
 // kernel reads comes from memory once if all of it fits the L2 cache, and at worst once a wave of thread
@@ -19,14 +19,15 @@ struct KernelTraffic {
   double dram = 0;     // bytes that come from or go to memory beyond the L2 cache
 };
 
-// Keeps its memory: one per thread.
+// Estimates the bytes that statements and kernels move. Keeps its memory: use one per thread.
 class GpuTraffic {
  public:
-  // Returns the bytes that a statement of one thread block moves from and to the L2 cache, with so much of the L1
-  // cache.
+  // Returns the bytes that a statement of one thread block moves from and to the L2 cache, if it has `l1_bytes` of the
+  // L1 cache.
   double L2Bytes(const GpuWork& work, const GpuStatement& statement, double l1_bytes);
-  // Returns the bytes of all thread blocks of a kernel, of which `wave` run at a time. Temporaries that take at most
-  // half of the L2 cache are read from there.
+  // Returns the bytes of memory that all thread blocks of a kernel touch, and the bytes that they move from and to the
+  // memory beyond an L2 cache of `l2_bytes`, if `wave` of them run at a time. Temporaries that take at most half of the
+  // L2 cache are read from there.
   KernelTraffic OfKernel(const GpuWork& work, const GpuKernel& kernel, double wave, double l2_bytes);
 
  private:

@@ -48,7 +48,8 @@ void GpuWork::Read(const LoopNestSummary& nests, const Gpu& gpu) {
   for (Id nest = p.nodes[kRoot].first; nest != kNone; nest = p.nodes[nest].next) AddKernel(nest);
 }
 
-// Adds a kernel with its statements: the next blocks, since these are in program order.
+// Adds the kernel that a child of the root becomes: its thread blocks and threads, its statements, barriers and memory.
+// The statements are the next blocks, since blocks are in program order.
 void GpuWork::AddKernel(Id nest) {
   const Program& p = nests_->program();
   const auto is_inside = [&](const NestBlock& block) { return NestOf(p, block.node) == nest; };
@@ -93,7 +94,8 @@ void GpuWork::FindThreads(const NestBlock& block, GpuKernel& kernel) {
   }
 }
 
-// Returns the depth from which on the loops around a block are one straight line.
+// Returns the depth from which on the loops around a block are one straight line of code: unrolled, vectorized, on axes
+// of the GPU, of one iteration, or inside an intrinsic call.
 int GpuWork::LineDepth(const NestBlock& block) const {
   const auto path = nests_->path(block);
   int line = block.depth - FindCallAround(nests_->program(), block.node).loops;
@@ -119,7 +121,7 @@ void GpuWork::AddStatement(int32_t number) {
       extents[static_cast<int>(l.kind) - static_cast<int>(LoopKind::kThreadX)] *= extent;
     if (!IsBlockAxis(l.kind)) s.instances *= extent;
   }
-  // Lanes of warps share the instances of a block that uses fragments.
+  // Counts all threads along x for a block that accesses fragments: the lanes of a warp share its instances.
   if (threads.collective != Owner::kThread && extents[0] == 1) {
     const auto accesses = nests_->accesses(block);
     const bool spread = std::any_of(accesses.begin(), accesses.end(), [&](const NestAccess& access) {
@@ -134,7 +136,8 @@ void GpuWork::AddStatement(int32_t number) {
   int depth = 0;
   for (const int32_t loop : nests_->path(block)) {
     const NestLoop& l = nests_->loops()[loop];
-    // Of the loop around the line, some iterations may be written out.
+    // The number of iterations that are written out at a time: for the loop directly around the straight line, as it
+    // may be partly unrolled; otherwise 1.
     const double together = depth + 1 == line ? static_cast<double>(UnrolledSteps(*nests_, l)) : 1;
     if (IsSerial(l)) (depth < line ? s.steps : s.line) *= std::ceil(static_cast<double>(l.extent) / together);
     s.line *= together;
@@ -179,9 +182,10 @@ bool GpuWork::IsInMemory(Id buffer) const {
   return storage == Storage::kGlobal || storage == Storage::kStack;
 }
 
-// Returns how often a thread repeats an access. The lanes of a vector, and the iterations of the loop at depth `along`,
-// count as one. The iterations of another loop count if it, or a serial loop inside it, decides which element is
-// accessed. Sets `in_line` to the repeats of one straight line.
+// Returns how often a thread makes an access, with the repeats within one straight line in `in_line`. The lanes of a
+// vector, and the iterations of the loop at depth `along`, count as one. Another loop counts only if it indexes the
+// buffer, or if a serial loop inside it does that is not part of the straight line. Otherwise the element stays in a
+// register.
 double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int line, int along,
                         double* in_line) const {
   const uint64_t indexed = nests_->Indexed(access);
@@ -204,8 +208,8 @@ double GpuWork::Repeats(const NestBlock& block, const NestAccess& access, int li
   return repeats;
 }
 
-// Returns how many slots of a ring for this buffer may be filled at the same time while threads go on; 1 if no
-// asynchronous copy fills it.
+// Returns how many asynchronous copies to a buffer may be under way while threads go on: the depth of its ring in a
+// pipelined loop. Returns 1 if no asynchronous copy fills the buffer.
 double GpuWork::CopiesBehind(Id buffer) const {
   for (const NestLoop& loop : nests_->loops()) {
     if (loop.kind != LoopKind::kPipelined) continue;
@@ -258,7 +262,8 @@ void GpuWork::AddLatency(const NestBlock& block, GpuStatement& s) {
   double behind = 1;         // copies that are under way at a time
   for (int32_t a = block.accesses.begin; a < block.accesses.begin + block.accesses.count; ++a) {
     const NestAccess& access = nests_->accesses()[a];
-    // Asynchronous copies move 4, 8 or 16 bytes; less goes through registers.
+    // Counts the copies under way only if a lane writes at least 4 bytes: smaller copies are not asynchronous, but go
+    // through registers.
     if (access.writes && accesses_[a].width >= kRegisterBytes)
       behind = std::max(behind, CopiesBehind(access.buffer));
     const bool shared = p.buffers[access.buffer].scope.storage == Storage::kShared;
@@ -268,7 +273,8 @@ void GpuWork::AddLatency(const NestBlock& block, GpuStatement& s) {
     const double repeats = Repeats(block, access, line, -1, &in_line);
     steps = std::max(steps, std::min(s.steps, repeats / in_line));
   }
-  // The sums of a line are chains: as many terms as instances add to one element.
+  // Computes how many terms are added one after the other to one element in a straight line: each addition waits for
+  // the one before.
   double chain = 1;
   if (block.reduction != 0 && block.accesses.count > 0) {
     const NestAccess& dest = nests_->accesses()[block.accesses.begin + block.accesses.count - 1];
@@ -285,8 +291,8 @@ void GpuWork::AddLatency(const NestBlock& block, GpuStatement& s) {
   s.waits = waits[0] / kCosts.loads_ahead / behind;
 }
 
-// Counts the barriers that threads pass: those around each part of threads that writes shared memory, and those of
-// reductions over threads.
+// Estimates the barriers that a thread passes: one or two for each nest of thread loops that writes shared memory, in
+// each iteration of the serial loops around it, and two for each reduction over threads.
 void GpuWork::FindBarriers(GpuKernel& kernel) {
   const Program& p = nests_->program();
   absl::InlinedVector<std::pair<int32_t, double>, 8>
@@ -324,7 +330,7 @@ void GpuWork::FindBarriers(GpuKernel& kernel) {
   for (const auto& [loop, barriers] : parents) kernel.barriers += barriers;
 }
 
-// Sets the shared memory, the depth of rings, and a guess of the registers of a kernel.
+// Sets a kernel's bytes of shared memory, the largest depth of its rings, and a guess of its registers per thread.
 void GpuWork::FindMemory(GpuKernel& kernel) {
   const Program& p = nests_->program();
   absl::InlinedVector<Id, 8> seen;

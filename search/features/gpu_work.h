@@ -18,7 +18,7 @@
 
 namespace kiln {
 
-// An access as a thread block makes it. All are 0, but for `width`, if the buffer is in registers.
+// The requests of a thread block by one access. All numbers are 0 if the buffer is in registers.
 struct GpuAccess {
   double requests = 0;  // of warps
   double sectors = 0;   // of 32 bytes, by all requests to memory outside of the SM
@@ -26,7 +26,7 @@ struct GpuAccess {
   double width = 0;     // bytes of a lane in a request
 };
 
-// The work of a statement. Counts are those of a thread block, if nothing else is said.
+// The work of a statement. Counts are those of one thread block unless a comment says otherwise.
 struct GpuStatement {
   int32_t block = 0, kernel = 0;  // positions in LoopNestSummary::blocks() and kernels()
   double grid = 1;                // thread blocks that run it
@@ -36,7 +36,7 @@ struct GpuStatement {
   double line = 1;   // instances in a straight line: unrolled loops and vectors
 
   Operations operations;  // of an instance
-  // Operations, with the idle lanes of warps that run.
+  // Operations of all lanes of the warps that run, idle lanes included.
   double fma_f64 = 0, fma_f32 = 0;  // on scalar units; other floating point operations count as one
   double matrix_cycles = 0;         // of the SM's matrix units
   double instructions = 0;          // that warps issue, requests to memory included
@@ -64,14 +64,14 @@ struct GpuKernel {
 
 class GpuWork {
  public:
-  // Reads the program that `nests` has read.
+  // Counts the work of the program that `nests` has read.
   void Read(const LoopNestSummary& nests, const Gpu& gpu);
 
   const std::vector<GpuStatement>& statements() const { return statements_; }
   const std::vector<GpuKernel>& kernels() const { return kernels_; }
 
   const LoopNestSummary& nests() const { return *nests_; }
-  // Returns the accesses by their positions in LoopNestSummary::accesses().
+  // Returns the requests of each access, indexed by its position in LoopNestSummary::accesses().
   const std::vector<GpuAccess>& accesses() const { return accesses_; }
   // Returns true for memory outside of the SM: buffers in global memory and on the stack.
   bool IsInMemory(Id buffer) const;

@@ -25,18 +25,19 @@ enum class FeatureKind { kAnsor, kContextRelation, kConfiguration, kGpu };
 const std::vector<std::string>& FeatureKindNames();  // in the order of the enum
 std::optional<FeatureKind> FeatureKindOf(absl::string_view name);
 
-// Returns the kind that programs for the target have: `gpu` in place of `ansor` if it is a GPU, and the other
-// way round if it is none.
+// Returns the kind of features for programs of a target: for a GPU `gpu` in place of `ansor`, otherwise `ansor` in
+// place of `gpu`. All other kinds stay.
 FeatureKind KindFor(const Target& target, FeatureKind kind);
 
-// Returns the column with the cycles of the program, as log2(1 + x), which an analytic model found; nullopt
-// for kinds without it.
+// Returns the column that holds log2(1 + x) of the program's cycles x, as an analytic model estimates them; nullopt for
+// kinds of features without it.
 std::optional<int> CyclesColumn(FeatureKind kind);
 
-// Returns the number of columns of a row. Every kind has a different number.
+// Returns the number of columns of a row of this kind of features. Every kind has a different number.
 int FeatureDim(FeatureKind kind);
 
-// Extracts features of the kind that KindFor gives. Keeps its memory: use one per thread.
+// Extracts features of programs, of the kind that KindFor gives for the target and `kind`. Keeps its memory: use one
+// per thread.
 class KindExtractor {
  public:
   KindExtractor(const Target& target, FeatureKind kind);

@@ -5,7 +5,7 @@ namespace {
 
 constexpr int kNothing = -1;
 
-// Returns true for operations that a mathematical library computes.
+// Returns true for operations that a mathematical library computes, such as exp and sqrt.
 bool IsSpecial(Op op) {
   switch (op) {
     case Op::kPow:
@@ -113,7 +113,8 @@ Operations CountOperations(const LoopNestSummary& nests, const NestBlock& block)
   Operations result;
   double* counts = result.counts;
   if (const CallAround call = FindCallAround(p, block.node); call.family != nullptr) {
-    // The count of multiply-adds includes the conversion of operands to a wider type.
+    // Counts an instance inside an intrinsic call as 1/k of a fused multiply-add, since an instruction sums k products.
+    // This includes the conversion of operands to a wider type.
     counts[kFloatFma] = 1.0 / static_cast<double>(call.family->k);
     result.arithmetic = 2;
     return result;

@@ -9,12 +9,12 @@ namespace kiln {
 
 struct Operations {
   double counts[kWithins + 1] = {};  // indexed by Column (search/features/columns.h)
-  // Floating point and integer operations; a fused multiply-add counts as two.
+  // The number of floating point and integer operations; a fused multiply-add counts as two.
   double arithmetic = 0;
 };
 
-// The intrinsic call around a block that sums several products at once. The `loops` innermost loops of the
-// block run inside the call. `family` is nullptr if there is no call.
+// The intrinsic call around a block, if its instruction sums several products at once. The `loops` innermost loops
+// around the block run inside the call. `family` is nullptr if there is no such call.
 struct CallAround {
   const IntrinsicFamily* family = nullptr;
   int32_t loops = 0;

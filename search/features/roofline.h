@@ -1,7 +1,7 @@
-// Estimates the cycles of a row with a roofline. Inside the core, the slowest of arithmetic, loads, stores
-// and instruction issue decides. The time to fetch bytes from beyond each cache partly overlaps with it.
-// The roofline ignores the order of instructions and conflicts of addresses; the cost model learns their
-// effect.
+// Estimates the cycles of a block from its row of features, with a roofline. Inside the core, the slowest of
+// arithmetic, loads, stores and instruction issue decides. The time to fetch bytes from beyond each cache partly
+// overlaps with it. The roofline ignores the order of instructions and conflicts of addresses; the cost model learns
+// their effect.
 //
 // All functions read columns of the row that are not roofline.*; these must be filled.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// How the instances of a row become steps, each of a register of lanes.
+// The instances of a block as steps. A step computes one vector register of lanes.
 struct RowSteps {
   double vectors = 1;  // steps for each instance
   double count = 1;    // steps of all instances
@@ -20,13 +20,13 @@ struct RowSteps {
 };
 RowSteps StepsOf(const float* row);
 
-// What all steps of a row do besides arithmetic.
+// What all steps of a block do besides arithmetic.
 struct RowWork {
   double loads = 0, stores = 0, shuffles = 0;  // instructions
   double latency = 0;                          // cycles from one step of a sum to the next
   double factor = 1;                           // on the time inside the core
 };
-// Returns the work that the columns tell of.
+// Computes the loads, the stores and the latency of sums of a block from the columns of its row.
 RowWork WorkOf(const Target& target, const float* row);
 
 struct RowCycles {
@@ -35,10 +35,10 @@ struct RowCycles {
 };
 RowCycles CyclesOf(const Target& target, const float* row, const RowWork& work);
 
-// Fills the columns roofline.* of a row, except roofline.program.
+// Estimates the cycles of a row and writes them to its columns roofline.*, except roofline.program.
 void FillRoofline(const Target& target, float* row);
 
-// Fills roofline.program in all rows of a program.
+// Writes the sum of the rows' cycles to the column roofline.program of all rows of a program.
 void FillProgramCycles(absl::Span<float> rows);
 
 }  // namespace kiln

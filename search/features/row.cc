@@ -49,8 +49,8 @@ class Row {
     return std::max(1.0, std::ceil(lanes * bytes / static_cast<double>(target_.vector_bytes)));
   }
 
-  // Finds the vectorized loop, the straight-line code at the end of the nest (unrolled loops and lanes), and
-  // the loop that runs it.
+  // Finds the vectorized loop and the straight-line code at the end of the nest (unrolled loops and lanes), and counts
+  // the loops, lanes, registers and instances in them.
   void FindShape() {
     line_ = depth_ - call_.loops;
     while (line_ > 0 && (At(line_ - 1).extent == 1 || At(line_ - 1).kind == LoopKind::kUnrolled ||
@@ -79,8 +79,8 @@ class Row {
 
   void FillOperations() {
     const Operations operations = CountOperations(nests_, block_);
-    // The row leaves out bounds tests (kWithins) if versions of the loops skip terms beyond bounds instead.
-    // Versions cannot skip them if the bounds depend on the lane.
+    // Leaves out the bounds tests (kWithins) if versions of the loops skip the terms beyond bounds instead: the block
+    // assumes finite numbers, and the bounds do not depend on the lane.
     const bool by_lane = lane_loop_ >= 0 && (within_ & LoopNestSummary::Bit(lane_loop_)) != 0;
     const bool left_out = !by_lane && target_.policies.Has(Policy::kDroppableTerms) &&
                           AnnotationOf(p_, p_.block(block_.node).annotations, kAssumeFinite) != 0;
@@ -149,7 +149,7 @@ class Row {
       const int along = lane_loop_ >= 0 ? lane_loop_ : innermost_;
       const bool moves = along >= 0 && (indexed & LoopNestSummary::Bit(along)) != 0;
       int64_t stride = moves ? nests_.Stride(access, along) : 0;
-      // The intrinsic reads all elements between the lanes, so the access is contiguous.
+      // Counts an interleaved access of an intrinsic as contiguous: it reads all elements between the lanes.
       if (call_.family != nullptr && stride == call_.family->interleave) stride = 1;
       (!moves ? standing : stride == 1 ? contiguous : strided) += 1;
       double elements = lanes_;
@@ -181,7 +181,7 @@ class Row {
     row_[kContiguous] = static_cast<float>(contiguous / count);
     row_[kStanding] = static_cast<float>(standing / count);
     row_[kStrided] = static_cast<float>(strided / count);
-    // A row that several accumulators use is kept in registers.
+    // The registers for loads: those of the widest loaded vector if more accumulators than that use it, otherwise one.
     const double row = accumulators_ > widest ? widest : 1;
     row_[kRegisterNeed] =
         static_cast<float>((accumulators_ + row + 1) /
@@ -196,8 +196,8 @@ class Row {
 
   bool OwnRegisters() const { return call_.family != nullptr && call_.family->registers > 0; }
 
-  // Returns the number of elements that an intrinsic call touches: the product of the call's loops in
-  // `indexed`.
+  // Returns the number of elements that an intrinsic call touches by one access: the product of the extents of those
+  // loops of the call that are in the set `indexed`.
   double ElementsOfCall(uint64_t indexed) const {
     double elements = 1;
     for (int d = depth_ - call_.loops; d < depth_; ++d)
@@ -248,8 +248,8 @@ class Row {
     const int64_t sizes[] = {target_.l1_bytes, target_.l2_bytes, target_.l3_bytes};
     for (int c = 0; c < 3; ++c) {
       const auto bytes = static_cast<double>(sizes[c]);
-      // The number of sets is a power of two. The last level hashes addresses, so any line may be its own
-      // way.
+      // Sets the bytes of one way of the cache. The number of sets is a power of two. The last level hashes addresses,
+      // so a way there is a single line: any line may be anywhere.
       const double way = c < 2 ? static_cast<double>(std::bit_floor(
                                      static_cast<uint64_t>(sizes[c] / target_.costs.cache_ways)))
                                : kLineBytes;
@@ -287,7 +287,8 @@ class Row {
     const auto touches = feet_.touches(number_);
     int order[kBufferSlots], slots = 0;
     if (touches.size() <= kBufferSlots) {
-      // Puts the destination first; it may be anywhere in the list of touches.
+      // Orders the buffers: first the destination, which may be anywhere in the list of touches, then those that are
+      // only read.
       for (int pass = 0; pass < 2; ++pass) {
         for (int t = 0; t < static_cast<int>(touches.size()); ++t) {
           if (touches[t].writes == (pass == 0)) order[slots++] = t;
@@ -330,8 +331,8 @@ class Row {
           Log(std::abs(static_cast<double>(nests_.Stride(nests_.accesses()[touch.access], along))));
   }
 
-  // Finds the innermost loop that brings the same elements again, either because it does not index them or
-  // because another block below it touches them.
+  // Fills the columns of the innermost reuse of a buffer's elements: by the innermost loop that does not index the
+  // buffer, or by another block that touches it too, if that is nearer. Sets `reuses` to the iterations of that loop.
   void FillReuse(const Touch& touch, float* out, double& reuses) const {
     int shared = -1, other = -1;
     for (int32_t a = nests_.buffers()[touch.buffer].first; a >= 0; a = nests_.accesses()[a].next) {
@@ -374,7 +375,7 @@ class Row {
   int line_ = 0;         // depth of the outermost loop of the straight-line code
   int lane_loop_ = -1;   // depth of the vectorized loop
   uint64_t within_ = 0;  // loops that decide whether a guarded load is made
-  int innermost_ = -1;   // depth of the innermost loop with more than one iteration that runs
+  int innermost_ = -1;   // depth of the innermost loop with more than one iteration
   int loops_ = 0;
   int32_t dest_ = 0;
   double lanes_ = 1, registers_ = 1, element_ = 4, code_ = 1, unrolled_line_ = 1, arithmetic_ = 0,

@@ -1,4 +1,4 @@
-// Computes one row: the features of one block.
+// Computes the features of one block: one row of the cost model's input.
 #pragma once
 
 #include "lang/analysis/loop_nest_summary.h"
@@ -7,7 +7,7 @@
 
 namespace kiln {
 
-// Writes kFeatureDim numbers (search/features/columns.h) to `row`, which must hold zeros.
+// Writes the features of a block, kFeatureDim numbers (search/features/columns.h), to `row`, which must hold zeros.
 void FillRow(const LoopNestSummary& nests, const Footprints& footprints, const Target& target, int block,
              float* row);
 

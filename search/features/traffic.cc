@@ -9,7 +9,8 @@
 namespace kiln {
 namespace {
 
-// The cache sets that a touch falls into: ways used in each of them, and their share of all sets.
+// The cache sets into which the touched lines of a buffer fall: the ways that they use in each of these sets, and the
+// number of these sets as a fraction of all.
 struct Sets {
   double ways = 0, share = 0;
   double mean() const { return ways * share; }
@@ -26,7 +27,8 @@ Sets Occupied(const Rows& rows, double lines, const Cache& cache) {
   return {bytes / reached, reached / cache.way_bytes};
 }
 
-// Returns the share of a touch's lines that are evicted, by other touches or by the touch itself.
+// Returns the fraction of a buffer's touched lines that are evicted before they are used again, by lines of other
+// buffers or of the buffer itself.
 double Lost(absl::Span<const Sets> all, size_t touch, double ways) {
   double base = all[touch].ways;
   for (size_t o = 0; o < all.size(); ++o) base += o == touch ? 0 : all[o].mean();
@@ -55,7 +57,8 @@ Traffic TrafficBeyond(const Footprints& feet, int block, int depth, const Cache&
       const double lost = Lost(sets, t, ways);
       all &= lost == 0;
       if (level == 0) continue;
-      // The next outer loop touches the same lines again if it does not index them.
+      // Multiplies the fetched lines by what the next outer loop adds: all lines that are new in an iteration, and in
+      // the other iterations the evicted fraction of those touched before.
       const double extent = feet.Instances(block, level - 1) / feet.Instances(block, level);
       const double grown =
           std::min(extent, feet.Lines(touches[t], level - 1) / feet.Lines(touches[t], level));

@@ -1,9 +1,9 @@
-// Computes the bytes that a block fetches from beyond a cache, by access and loop. The model is a
-// set-associative cache that keeps the lines used last.
+// Estimates the bytes that a block fetches from beyond a cache. The model is a set-associative cache that keeps the
+// lines used last.
 //
-// A loop that does not index a buffer touches the same lines again. They hit the cache unless one iteration
-// of the loop touches more lines than the ways of the sets that these fall into. Rows that are a power of
-// two apart share few sets.
+// A loop that does not index a buffer touches the same lines again. They hit the cache unless one iteration of the loop
+// touches more lines than the ways of the sets that these lines fall into. Rows that are a power of two apart share few
+// sets.
 #pragma once
 
 #include "search/features/footprint.h"
@@ -21,7 +21,7 @@ struct Traffic {
   int inside = 0;        // the outermost level at which all reused lines still hit
 };
 
-// Returns the traffic of the block with this number and depth.
+// Returns the bytes that a block, given by its number and depth, fetches from beyond a cache.
 Traffic TrafficBeyond(const Footprints& feet, int block, int depth, const Cache& cache);
 
 }  // namespace kiln

@@ -23,13 +23,14 @@
 
 namespace kiln {
 
-// A program to measure. Both programs must live until the call returns.
+// A program to measure, and the original with which its outputs are compared. Both programs must live until the call
+// returns.
 struct MeasureRequest {
   int task = 0;  // number of the task within a run; equal for equal originals
-  // The untransformed program; its outputs are the reference.
+  // The untransformed program, whose outputs are the reference for those of the scheduled program.
   const Program* original = nullptr;
   const Program* scheduled = nullptr;  // the program to time
-  // Best time of the task so far, 0 if unknown; a much slower program may be stopped early.
+  // Best time of the task so far in seconds, 0 if unknown. A measurer may stop a much slower program early.
   double best_seconds = 0;
   bool thorough = false;  // sample until the median is certain, instead of the usual few samples
 };
@@ -60,8 +61,8 @@ class Measurer {
   // the call.
   virtual void Announce(const MeasureRequest&) {}
 
-  // Returns one result for each request, in order. Programs may be built in parallel. They are timed so that
-  // none disturbs another.
+  // Builds, runs and times the programs. Returns one result for each request, in order. Programs may be built in
+  // parallel. They are timed so that none disturbs another.
   virtual std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) = 0;
 
   // Times candidates of one task in turns, so that a drift of the machine affects all of them alike. Returns
@@ -69,11 +70,12 @@ class Measurer {
   // count, which may be from different turns.
   virtual std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) = 0;
 
-  // Returns true if Race checks more than Measure, so that a single finalist goes through it too.
+  // Returns true if Race checks more than Measure does, for example the results of kernels. Then a task with a single
+  // finalist races too.
   virtual bool RacesCheck() const { return false; }
 
-  // Returns the time spent, or zeros if the measurer does not track it. The caller then counts all time as
-  // running.
+  // Returns the seconds spent on building and on running, or zeros if the measurer does not track them. The caller then
+  // counts all time as running.
   virtual MeasurerSeconds Spent() const { return {}; }
 };
 

@@ -1,4 +1,5 @@
-// Decides from a record's flags and samples whether its time is reliable (docs/decisions/0019).
+// Tells from a record's samples and flags how many samples nothing disturbed, and whether race and search agree on the
+// time of a program (docs/decisions/0019).
 #pragma once
 
 #include "absl/types/span.h"
@@ -6,12 +7,12 @@
 
 namespace kiln {
 
-// If the times of a program in race and search differ by this factor, the result is noisy. Calm times differ
-// less.
+// A result is noisy if the program's times in the race and in the search differ by more than this factor. Undisturbed
+// times differ less.
 inline constexpr double kRaceDiffers = 1.2;
 
-// The number of samples that nothing disturbed: the reference kernel took at most 1.1 times its undisturbed
-// time beside them, and no other process had the core meanwhile.
+// The number of samples, and of quiet samples, which nothing disturbed: the reference kernel took at most 1.1 times its
+// undisturbed time beside them, and no other process had the core meanwhile.
 struct Quiet {
   int quiet = 0, samples = 0;  // samples is 0 if the measurer does not report it
   bool Mostly() const { return 2 * quiet >= samples; }

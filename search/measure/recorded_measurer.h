@@ -13,7 +13,8 @@
 
 namespace kiln {
 
-// Results by "<hash> quick", "<hash> thorough" or "<hash> race".
+// Measurement results by key: the program's structural hash and how it was measured, "<hash> quick", "<hash> thorough"
+// or "<hash> race".
 using Recording = std::map<std::string, MeasureResult>;
 
 class RecordedMeasurer final : public Measurer {

@@ -20,8 +20,8 @@ constexpr double kCyclesPerSecond = 3e9;
 constexpr double kLineBytes = 64;
 enum Purpose : uint64_t { kFate = 1, kQuick, kThorough, kRace };
 
-// A buffer that a block touches: for each loop around the block, the bytes by which one iteration moves the
-// access.
+// An access of a block to a buffer: for each loop around the block, innermost first, the bytes by which one iteration
+// moves the access.
 struct Touch {
   std::vector<double> steps;
 };
@@ -50,8 +50,8 @@ Work WorkOf(const LoopNestSummary& nests, const NestBlock& block) {
   return work;
 }
 
-// Returns the bytes fetched into a cache of this size. A loop whose footprint fits costs a single pass over
-// its data.
+// Estimates the bytes that the loops around a block fetch into a cache of `cache_bytes`. The innermost loops whose data
+// fit into the cache together fetch their data once. Each loop around these repeats all their fetches.
 double Traffic(const Work& work, double cache_bytes) {
   std::vector<double> footprint(work.touches.size(), kLineBytes);
   double repeats = 1, total = 0;

@@ -21,7 +21,7 @@ struct SimulatedOptions {
   uint64_t seed = 0;
   double noise = 0.02;  // relative standard deviation of a sample
   int samples = 3;      // samples of each candidate; five times as many if thorough
-  // Fractions of the programs that fail in each way.
+  // Fractions of the programs that get each simulated failure.
   double build_failures = 0, crashes = 0, hangs = 0, memory_hogs = 0, wrong_results = 0;
 };
 
@@ -33,9 +33,9 @@ class SimulatedMachine final : public Measurer {
   std::vector<MeasureResult> Measure(absl::Span<const MeasureRequest> requests) override;
   std::vector<MeasureResult> Race(absl::Span<const MeasureRequest> candidates) override;
 
-  // Returns the time without noise, in seconds.
+  // Returns the simulated time of a program in seconds, without noise.
   double Seconds(const Program& program) const;
-  // Returns the outcome that the seed assigns to the program.
+  // Returns the outcome that the seed assigns to a program: "ok", or a simulated failure (search/outcome.h).
   absl::string_view Fate(const Program& program) const;
 
  private:

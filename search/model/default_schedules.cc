@@ -50,8 +50,8 @@ class TaskDefault {
     space_.target = target;
   }
 
-  // Enumerates the sketches, and draws. If there is no program, the status is OK and why_ has the reason;
-  // kInvalidArgument and kCancelled are returned.
+  // Enumerates the task's sketches, and draws programs from their prior. If no program is found, returns OK, and why_
+  // has the reason. Returns kInvalidArgument and kCancelled of the enumeration.
   absl::Status Begin(const SpaceFunction& space) {
     EnumerateOptions enumerating = options_.sketches;
     enumerating.stop = options_.stop;
@@ -73,7 +73,8 @@ class TaskDefault {
     return absl::OkStatus();
   }
 
-  // Proposes kBatch changes of the best programs, each in turn, and keeps those that are estimated faster.
+  // Makes kBatch changes of one decision or of the sketch, each to the next of the task's best programs. A changed
+  // program that is estimated faster takes the place of the one from which it was made.
   void Change() {
     std::vector<std::shared_ptr<const Point>> changed(kBatch);
     pool_.For(kBatch, [&](int i, int thread) {
@@ -93,7 +94,8 @@ class TaskDefault {
 
   bool CanChange() const { return !best_.empty(); }
 
-  // Returns the task's estimated cycles in the model for each batch of changes that it had or would have next.
+  // Returns the priority of a task for the next batch of changes: its estimated cycles in the model (one execution
+  // times occurrences), divided by the number of batches that it will have had with that one.
   double Claim() const { return cycles() * task_.occurrences / (batch_ + 1); }
 
   DefaultSchedule Result() const {

@@ -1,13 +1,13 @@
-// Schedules for tasks without a measurement: the best of many draws by an estimate of cycles
+// Finds a schedule for each task without a measurement: the best of many draws by an estimate of cycles
 // (search/features/cycle_estimate.h).
 //
 //   std::vector<DefaultTask> tasks;      // the tasks of a model, each once
 //   auto schedules = DefaultSchedules(tasks, space, target, {.seconds = 5, .threads = 2});
 //   if (!schedules.ok()) ...             // one for each task, in order
 //
-// Each task gets `draws` programs from the prior of its sketches, all of which pass the validator. The rest of
-// the budget changes one decision at a time of the best programs of a task. It goes to tasks by their share of
-// the model's estimated cycles (one execution times occurrences).
+// Each task gets `draws` programs from the prior of its sketches, all of which pass the validator. The rest of the
+// budget changes one decision at a time of the best programs of a task. It goes to tasks in proportion to their
+// estimated cycles in the model (one execution times occurrences).
 //
 // A task without a program that may be measured keeps its own program, and its note says why.
 //

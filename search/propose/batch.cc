@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kTriesPerDraw = 50;
 
-// Picks candidates greedily. Each time, it takes the one with the least energy minus the bonus for decisions
-// that are new in the batch.
+// Picks candidates greedily. Each time, it takes the candidate with the least energy minus the bonus for decisions that
+// are new in the batch.
 class Ranking {
  public:
   Ranking(std::vector<Candidate> candidates, double diversity)
@@ -22,7 +22,8 @@ class Ranking {
     return Take([this](size_t i) { return candidates_[i].energy - diversity_ * Novelty(parts_[i]); });
   }
 
-  // Returns the candidate whose score is least certain. None if the model is sure of all.
+  // Takes and returns the candidate with the largest uncertainty. Returns nullopt if all uncertainties are 0 or no
+  // candidate is left.
   std::optional<Candidate> MostDoubtful() {
     const bool sure = std::all_of(candidates_.begin(), candidates_.end(),
                                   [](const Candidate& candidate) { return candidate.uncertainty <= 0; });
@@ -50,8 +51,8 @@ class Ranking {
     return candidates_[best];
   }
 
-  // Returns a number for each decision of a candidate. Equal decisions at the same site of the same sketch
-  // get equal numbers.
+  // Returns a number for each decision of a candidate. Equal decisions at the same sampling step of the same sketch get
+  // equal numbers.
   std::vector<int> PartsOf(const Candidate& candidate) {
     std::vector<int> parts;
     for (size_t i = 0; i < candidate.decisions.size(); ++i) {

@@ -42,11 +42,12 @@ struct BatchOptions {
   bool fill = true;              // whether draws from the prior fill slots that nothing else fills
 };
 
-// The sources of a batch's candidates. They give only candidates that the validator accepts.
+// The sources of a batch's candidates: draws from the prior, and neighbours of the best measured programs. They give
+// only candidates that the validator accepts.
 struct BatchSources {
   CandidateSource& prior;
   CandidateSource& neighbours;  // neighbours of the best measured programs
-  // Returns the structural hash of the candidate's program, or none if the candidate is not valid.
+  // Returns the structural hash of a candidate's program, or nullopt if the candidate is not valid.
   std::function<std::optional<std::string>(const Candidate&)> hash;
 };
 
@@ -56,11 +57,11 @@ struct Picked {
   bool random = false;  // a draw from the prior
 };
 
-// These functions select programs that are not in `measured` and add their hashes to it. A batch has
-// options.size slots. SelectListed fills them with the candidates of a list, in order. SelectUnsearched
-// decides at random, by the shares, what each slot takes, and fills only those that take a draw or a
-// neighbour. SelectSearched fills the rest of `batch` with candidates that the search found, best first, and
-// then, with options.fill, with draws. Slots stay empty only if the sources seem exhausted.
+// These functions select programs that are not in `measured` and add their hashes to it. A batch has options.size
+// slots. SelectListed fills them with the candidates of a list, in order. SelectUnsearched decides at random, by the
+// shares of BatchOptions, what each slot takes, and fills only those that take a draw or a neighbour. SelectSearched
+// fills the rest of `batch` with candidates that the search found, best first, and then, with options.fill, with draws
+// from the prior. Slots stay empty only if the sources seem exhausted.
 std::vector<Picked> SelectListed(absl::Span<const Candidate> candidates, const BatchSources& sources,
                                  const BatchOptions& options, absl::flat_hash_set<std::string>& measured);
 std::vector<Picked> SelectUnsearched(const BatchSources& sources, const BatchOptions& options, Dice& dice,

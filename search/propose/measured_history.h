@@ -30,16 +30,18 @@ class MeasuredHistory {
   void Add(const Measured& measured, const FeatureSet& features);
 
   bool empty() const { return all_.empty(); }
-  // Returns the structural hashes of the programs measured for a task.
+  // Returns the structural hashes of the programs measured for a task. Callers may add to this set.
   absl::flat_hash_set<std::string>& hashes(int task) { return hashes_[task]; }
-  // Returns the best time of a task among programs that can be best, or infinity.
+  // Returns the least time in seconds of a task's programs that ran to the end (no failure, no lower bound), or
+  // infinity.
   double best_seconds(int task) const { return best_seconds_[task]; }
-  // Returns the n fastest programs of a task that can be best, fastest first. Ties go to the one measured
-  // first.
+  // Returns the n fastest of a task's programs that ran to the end (no failure, no lower bound), fastest first. Ties go
+  // to the program measured first.
   std::vector<const Measured*> Best(int task, int n) const;
-  // Returns how many programs of each sketch were measured.
+  // Returns for each of a task's `sketches` sketches how many programs of it were measured.
   std::vector<int> PerSketch(int task, int sketches) const;
-  // Trains the model on all measurements, with throughputs relative to the best of each task.
+  // Trains the model on all measurements. The label of a program is the best time of its task divided by its own time.
+  // A failure has the label 0 and half the weight.
   absl::Status Teach(CostModel& model) const;
 
  private:
@@ -54,7 +56,8 @@ class MeasuredHistory {
 absl::StatusOr<Candidate> CandidateOfTrace(const Trace& trace, absl::Span<const Trace> sketches);
 absl::StatusOr<Candidate> CandidateOfText(absl::string_view text, absl::Span<const Trace> sketches);
 
-// Returns throughputs relative to the best, for programs with these times (infinity for a failure).
+// Returns for each of these times the best time divided by it: the relative throughput. Returns 0 for a failure
+// (infinity).
 std::vector<double> Throughputs(absl::Span<const double> seconds);
 
 }  // namespace kiln

@@ -1,5 +1,5 @@
-// Gives neighbours of the best measured programs. A neighbour has another decision at one site, or the same
-// decisions in another sketch.
+// A source of candidates: random neighbours of the best measured programs. A neighbour has another decision at one
+// sampling step, or the same decisions in another sketch.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ namespace kiln {
 
 class NeighbourSource final : public CandidateSource {
  public:
-  // Each of `centres` is chosen with the same probability. `other_sketch_share`: the share of neighbours that
-  // keep the decisions and change the sketch. Space, prefilter and dice must outlive the source.
+  // Each of `centres` is chosen with the same probability. `other_sketch_share`: the probability that neighbours keep
+  // the decisions and change the sketch. Space, prefilter and dice must outlive the source.
   NeighbourSource(const SearchSpace& space, const Prefilter& prefilter, std::vector<Point> centres,
                   double other_sketch_share, Dice& dice)
       : space_(space),
@@ -24,7 +24,8 @@ class NeighbourSource final : public CandidateSource {
         dice_(dice) {}
 
   bool empty() const { return centres_.empty(); }
-  // Draws a neighbour. Returns none if it may not be measured. Requires that the source is not empty.
+  // Draws a neighbour of a random centre. Returns nullopt if the neighbour may not be measured. Requires that there is
+  // a centre.
   std::optional<Candidate> Next() override;
 
  private:

@@ -10,8 +10,9 @@
 
 namespace kiln {
 
-// Returns a prefilter. It keeps its memory: use one per thread. If `feature_time` is given, the prefilter adds to it
-// the nanoseconds that features took. *feature_time must outlive the prefilter.
+// Returns a prefilter, which validates programs and extracts their features. It keeps its memory: use one per thread.
+// If `feature_time` is given, the prefilter adds to it the nanoseconds that the extraction of features took.
+// *feature_time must outlive the prefilter.
 Prefilter MakePrefilter(const Target& target, FeatureKind features = FeatureKind::kAnsor,
                         std::atomic<int64_t>* feature_time = nullptr);
 

@@ -1,5 +1,5 @@
-// Gives draws from the prior: first those that the stratified prior recommends, then draws of each sketch in
-// turn.
+// A source of candidates that draws from the prior: first the draws that the stratified prior recommends, if there is
+// one, then draws of each sketch in turn.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace kiln {
 
 class PriorSource final : public CandidateSource {
  public:
-  // Draws sketches in the order of `sketches`. `engine` returns the engine of the draw with a given number.
+  // Draws sketches in the order of `sketches`. `engine` returns the random engine of the draw with a given number.
   // Space and prefilter must outlive the source.
   PriorSource(const SearchSpace& space, const Prefilter& prefilter, std::vector<int> sketches,
               std::optional<StratifiedPrior> stratified_prior, std::function<Engine(uint64_t draw)> engine)

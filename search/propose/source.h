@@ -1,5 +1,4 @@
-// A source of candidates for a batch (batch.h): draws from the prior, neighbours of the best programs, or
-// the strategy's proposals.
+// A source of candidates for a batch (batch.h): draws from the prior, or neighbours of the best measured programs.
 #pragma once
 
 #include <optional>
@@ -11,7 +10,7 @@ namespace kiln {
 class CandidateSource {
  public:
   virtual ~CandidateSource() = default;
-  // Returns the next candidate; none if the source is empty or found nothing this time.
+  // Returns the next candidate, or nullopt if the source is empty or found nothing this time.
   virtual std::optional<Candidate> Next() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Draws from the prior, sketch by sketch, best first.
+// Draws a few candidates of each sketch from the prior, and returns them best first.
 //
 // A model learns fast that a sketch is slow from a few bad draws of it, and then never looks again. The
 // stratified prior prevents that. It draws a few programs of each sketch, ranks them by a score that learns
@@ -16,16 +16,16 @@
 
 namespace kiln {
 
-// Returns the natural logarithm of a program's estimated speed.
+// A function that returns the natural logarithm of a program's estimated speed.
 using Score = std::function<double(const Point&)>;
 
 class StratifiedPrior {
  public:
-  // Draws `draws` programs of each sketch and ranks them. `measured` holds the number of programs measured of
-  // each sketch. `engine` returns the engine for the draws of a sketch.
+  // Draws `draws` programs of each sketch and ranks them. `measured` holds the number of programs measured of each
+  // sketch. `engine` returns the random engine for the draws of a sketch.
   StratifiedPrior(const SearchSpace& space, const Prefilter& prefilter, const Score& score,
                   std::vector<int> measured, int draws, const std::function<Engine(uint64_t)>& engine);
-  // Returns the next best draw; none if all draws were returned.
+  // Returns the best draw that was not returned yet, or nullopt if all were returned.
   std::optional<Candidate> Next();
 
  private:

@@ -22,7 +22,7 @@ double SecondsOf(const MeasureResult& result) {
   return result.ok() ? Seconds(row) : std::numeric_limits<double>::infinity();
 }
 
-// Returns the index of the winner of a race, or 0 if no program ran.
+// Returns the index of the fastest program of a race, or 0 if no program ran.
 size_t WinnerOf(const std::vector<MeasureResult>& raced) {
   size_t winner = 0;
   for (size_t i = 1; i < raced.size(); ++i)
@@ -42,8 +42,9 @@ double QuietShare(const MeasureResult& result) {
 
 }  // namespace
 
-// Repeats a race while time is left if its winner is noisy, or if race and search differ on its time.
-// Returns the first quiet race, or the quietest one. Sets the flag `noisy` on times that still differ
+// Lets programs race. While time is left, they race again until the winner's samples are mostly quiet and its time
+// agrees with the time that the search measured. Returns the first such race, or else the race whose winner has the
+// largest fraction of quiet samples. Sets the flag `noisy` on times that are still noisy or disagree
 // (docs/decisions/0019).
 std::vector<MeasureResult> Tuner::RaceUntilQuiet(const std::vector<MeasureRequest>& requests,
                                                  const std::vector<double>& searched) const {
@@ -72,9 +73,9 @@ std::vector<MeasureResult> Tuner::RaceUntilQuiet(const std::vector<MeasureReques
   return best;
 }
 
-// Returns the fastest measured programs of a task in the model's order, or `fastest` itself if the model is not
-// trained. Trains the model on new measurements first. Its estimate uses all measurements, so it corrects for a
-// program's own lucky samples.
+// Returns the fastest measured programs of a task, `fast_enough` times the number of finalists, sorted by the model's
+// score, best first. Returns `fastest` unchanged if the model is not trained. Trains the model on new measurements
+// first. The model's estimate uses all measurements, so it corrects for a program's own lucky samples.
 absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
                                                             const std::vector<const Measured*>& fastest) {
   if (const absl::Status status = Learn(); !status.ok()) return status;
@@ -97,9 +98,11 @@ absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
   return ordered;
 }
 
-// Races the fastest programs of a task, as many that the model ranks best among the fast ones, and the best of earlier
-// runs. Stores a verdict on those that a proof refutes, which do not race, and on those that fail. Returns no trials if
-// fewer than two may race, unless races check (RacesCheck). kCancelled if interrupted.
+// Lets the finalists of a task race: its fastest programs, as many others that the model ranks best among the fast
+// ones, and the fastest program of earlier runs. A program that a proof refutes does not race. Stores a verdict for
+// refuted programs and for those that fail in the race. Returns the trials with their results. Returns no trials if
+// fewer than two programs may race, or none if races check more than measurements (RacesCheck). Returns kCancelled if
+// interrupted.
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   Task& t = tasks_[task];
   std::vector<Trial> trials;
@@ -159,8 +162,8 @@ absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   return trials;
 }
 
-// Races programs of a task. If all of a race fail and races check more than measurements (RacesCheck), the next
-// programs race. Returns the trials of all races.
+// Lets the finalists of a task race. If all of them fail and races check more than measurements (RacesCheck), the next
+// fastest programs race, until one runs or no program is left. Returns the trials of all races.
 absl::StatusOr<std::vector<Trial>> Tuner::RaceUntilOneRuns(int task) {
   std::vector<Trial> all;
   for (;;) {
@@ -195,8 +198,8 @@ absl::Status Tuner::RaceAndFinish() {
   return options_.leaves_open ? absl::OkStatus() : store_.FinishRun(run_);
 }
 
-// Returns the seconds that the search measured for the program of a raced record; 0 if the record is not
-// from a race.
+// Returns the seconds that the search measured, before the race, for the program of a raced record. Returns 0 if the
+// record is not from a race, or if the store has no such time with the same state of the caches.
 double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
   if (!raced.flags.race) return 0;
   const auto records = store_.Records(tasks_[task].workload, target_row_);

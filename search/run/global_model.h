@@ -1,5 +1,5 @@
-// Trains a global model on everything in a store. `kiln train` makes it, and `--transfer` uses it
-// (search/cost/models.h).
+// Trains a global cost model: one model for all programs, from the records of a store. `kiln train` stores this model,
+// and `--transfer` uses it (search/cost/models.h).
 #pragma once
 
 #include <memory>
@@ -17,8 +17,9 @@ struct GlobalModel {
   int left_out = 0;  // records that do not parse or replay
 };
 
-// Trains a model on all records that were measured, not static ones (RecordFlags::is_static). Returns
-// kFailedPrecondition if there is none to learn from.
+// Trains a model on all measured records of a store. Skips static records (RecordFlags::is_static) and records from
+// races, and counts records that do not replay or whose target has other features as left out. Returns
+// kFailedPrecondition if there is no record to learn from, and the error of a program or target that does not parse.
 absl::StatusOr<GlobalModel> TrainGlobalModel(const StoreContents& contents, FeatureKind features);
 
 }  // namespace kiln

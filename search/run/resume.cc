@@ -1,4 +1,5 @@
-// Begins and resumes runs, and stores their results.
+// Begins runs of the tuner, resumes them from the records and the state in the store, and makes rows of the store from
+// trials.
 #include <algorithm>
 #include <utility>
 
@@ -58,8 +59,9 @@ absl::Status Tuner::BeginOrResume() {
   return begun.status();
 }
 
-// Loads the measured records from the store: those of earlier runs first, then those of this run, each in the order of
-// measuring. Then restores the model and the strategies.
+// Loads the tasks' records from the store into the history: first those of earlier runs, task by task, if they were
+// measured with the same state of the caches; then those of this run in the order of measuring. Then restores the model
+// and the strategies from `state`.
 absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   const Phase phase("recall");
   std::vector<RecordRow> earlier, own;
@@ -124,7 +126,8 @@ void Tuner::Remember(const RecordRow& record, bool of_this_run) {
   if (of_this_run) NoteRound(record.task, record.round);
 }
 
-// Starts each task's strategy, or restores it to where the run left it.
+// Starts the strategy of each task, or restores its saved state if the run is resumed. Marks tasks whose strategy fails
+// as failed. Returns an error if no task is left.
 absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
   for (size_t t = 0; t < tasks_.size(); ++t) {
     const TaskRunState& saved = state.tasks[t];
@@ -134,7 +137,8 @@ absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
     tasks_[t].slower = saved.slower;
     if (!tasks_[t].failed.empty()) continue;
     Strategy& strategy = *tasks_[t].strategy;
-    // A strategy that failed to start has saved no state. Start fails again.
+    // Restores a strategy only if the run saved its state. A strategy that failed to start saved none: it starts, and
+    // fails, again.
     const bool begun = resumed && (saved.round > 0 || !saved.strategy.chains.empty());
     const absl::Status status = begun ? strategy.Restore(saved.strategy) : strategy.Start();
     if (status.ok()) continue;

@@ -1,4 +1,5 @@
-// The log of one round of the search, for people (`kiln log`).
+// The log of one round of the search, for people (`kiln log`): batch size, failures, best time, accuracy of the model,
+// statistics of the chains, seconds by activity.
 #pragma once
 
 #include <optional>
@@ -9,8 +10,8 @@
 
 namespace kiln {
 
-// Seconds of a round by activity. `store` is the time of the previous round, because a round is stored
-// before its own store time is known.
+// Seconds of a round by activity: proposals, features, predictions, builds, runs, training, storing. `store` is the
+// time of the previous round, because a round is stored before its own store time is known.
 struct PhaseSeconds {
   double propose = 0;   // proposals, replays, checks, selection
   double features = 0;  // extracting features of proposals

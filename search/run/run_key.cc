@@ -59,7 +59,7 @@ Json OptionsJson(const TuneOptions& options) {
           {"finalists", options.finalists}};
 }
 
-// Returns the costs that differ from the default costs.
+// Returns a JSON object with the name and value of each cost that differs from the default cost.
 Json CostsJson(const CostTable& costs) {
   Json json = Json::object();
   for (const CostRow& row : CostRows())
@@ -67,7 +67,8 @@ Json CostsJson(const CostTable& costs) {
   return json;
 }
 
-// Returns all options. Those that newer versions added appear only if set, so that keys of older runs do not change.
+// Returns all options of a run as JSON. Options that newer versions added appear only if they are set, so that keys of
+// older runs do not change.
 Json AllOptionsJson(const TuneOptions& options) {
   Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;
@@ -110,8 +111,8 @@ std::string TargetText(const Target& target) {
                {"l2-bytes", target.l2_bytes},
                {"l3-bytes", target.l3_bytes},
                {"max-unrolled", target.max_unrolled}};
-  // Settings with their default value are left out, so that keys equal those of older versions, which did not
-  // have these settings.
+  // Adds GPU, contraction, policies and costs to the JSON of a target only if they differ from their defaults. So the
+  // keys of runs equal those of older versions, which did not have these settings.
   if (target.gpu != nullptr) json["gpu"] = target.gpu->name;
   if (!target.contract) json["contract"] = false;
   if (!target.policies.AreUsual()) json["without"] = target.policies.WithoutText();

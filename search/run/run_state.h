@@ -18,7 +18,7 @@ struct TaskRunState {
   bool exhausted = false;
   int64_t known_records = 0;  // the newest record when the run began: newer ones of other runs do not count
   StrategyState strategy;
-  double in_place = 0, slower = 1;  // of the last run of the whole (Tuner::RunWhole)
+  double in_place = 0, slower = 1;  // of the last run of the whole model (Tuner::RunWhole)
 };
 
 struct RunState {
@@ -27,8 +27,8 @@ struct RunState {
   double seconds = 0;    // spent so far
   bool trained = false;  // whether the model has learned anything
   bool raced = false;
-  int whole_trials = 0;      // of all tasks when the whole last ran; 0: it never did
-  double whole_seconds = 0;  // that runs of the whole took
+  int whole_trials = 0;      // of all tasks at the last run of the whole model; 0: none yet
+  double whole_seconds = 0;  // that runs of the whole model took
   std::string model;         // bytes of CostModel::Save; empty if not trained
 };
 

@@ -1,8 +1,8 @@
 // Decides which task gets the next round.
 //
-//   gradient     the task whose weighted best time is expected to fall most in a round. The expectation is a
-//                weighted mean of the gain of its last rounds and of what it may still gain, which is shared out
-//                over as many rounds as it had
+//   gradient     the task whose weighted best time is expected to fall most in its next round. The expected fall is a
+//                weighted mean of its mean fall over the last rounds, and of the distance from its best time to its
+//                lower bound, divided by the number of its rounds so far
 //   round-robin  each task in turn
 //
 // With both, each task gets a first round before any gets a second. Tasks that have ended get no rounds.
@@ -19,7 +19,8 @@ namespace kiln {
 enum class Scheduling { kGradient, kRoundRobin };
 
 struct TaskStanding {
-  // Number of occurrences in the model, times how many times as long one takes there as alone, if that is known.
+  // The number of the task's occurrences in the model. If its time within the model is known, multiplied by that time
+  // divided by its time alone.
   double weight = 1;
   double flops = 0;               // 0: not known
   double roofline = 0;            // seconds that the machine needs at least; 0: not known
@@ -27,17 +28,19 @@ struct TaskStanding {
   bool ended = false;
 };
 
-// Returns the weighted seconds that a round of this task is expected to gain. `rate` is the highest FLOP
-// rate that any task has reached, 0 if unknown. A task may come near that rate and its roofline.
+// Returns by how many seconds a task's next round is expected to lower its best time, times the task's weight. A task's
+// lower bound is its roofline, or its FLOPs at the rate `rate` if that takes longer; `rate` is the highest FLOP rate
+// that any task has reached, 0 if unknown. Returns infinity before the first round. If no program of the task ran yet,
+// returns infinity for up to two rounds, then 0.
 double ExpectedGain(const TaskStanding& task, double rate);
 
-// Returns the weighted seconds that this many more rounds are expected to gain, for each task, if each round goes to the
-// task that gains most. Past gains are continued: a task gains as much by each doubling of its rounds as by the last
-// one. Tasks without two rounds, and those that have ended, count as 0.
+// Returns for each task the weighted seconds that `rounds` more rounds of the search are expected to gain, if each
+// round goes to the task that gains most. Continues past gains: each doubling of a task's rounds gains as much as the
+// last doubling did. Tasks with fewer than two rounds, and those that have ended, count as 0.
 std::vector<double> GainOfMoreRounds(absl::Span<const TaskStanding> tasks, int rounds);
 
-// Returns the task for the next round; none if all have ended. `last` is the task that had the last round,
-// or -1.
+// Returns the index of the task that gets the next round, or nullopt if all have ended. `last` is the task that had the
+// last round, or -1.
 std::optional<int> NextTask(Scheduling scheduling, absl::Span<const TaskStanding> tasks, int last);
 
 }  // namespace kiln

@@ -1,5 +1,4 @@
-// A cost model that measures the time spent in another cost model. Threads and errors are those of that
-// model.
+// A cost model that measures the time spent in another cost model. Threads and errors are those of the other model.
 #pragma once
 
 #include <memory>
@@ -13,7 +12,7 @@ namespace kiln {
 
 class TimedModel final : public CostModel {
  public:
-  // Adds the time of each call to `spent`, which must outlive the model.
+  // Adds the seconds of each prediction and each update to `spent`, which must outlive the model.
   TimedModel(std::unique_ptr<CostModel> model, PhaseSeconds* spent)
       : model_(std::move(model)), spent_(spent) {}
 

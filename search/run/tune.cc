@@ -25,7 +25,8 @@ namespace internal {
 namespace {
 
 constexpr int kCentres = 4;  // number of measured programs whose neighbours are tried
-// A task ends if its last trials, this many or a quarter of all, gain too little.
+// With TuneOptions::least_gain, a task ends if its last trials gain too little: this many trials, or a quarter of all
+// if that is more.
 constexpr int kGainTrials = 64;
 
 }  // namespace
@@ -210,8 +211,9 @@ absl::Status Tuner::Learn() {
   return history_.Teach(*model_);
 }
 
-// Returns the batch size of a task's next round. Tasks without a first round share what is left of the
-// budget, so that each gets one.
+// Returns how many candidates a task's next round measures: BatchSize of its trials so far, at most the trials that the
+// budget has left. Before a task's first round, at most these trials divided by the number of tasks that wait for their
+// first round, so that each gets one.
 int Tuner::RoundSize(int task) const {
   const int left = options_.trials - TotalTrials(), size = std::min(BatchSize(tasks_[task].trials), left);
   int waiting = 0;
@@ -242,8 +244,9 @@ std::vector<Point> Tuner::Centres(int task) const {
   return centres;
 }
 
-// Returns a stratified prior, which ranks draws by the roofline. Returns none unless the strategy uses a
-// trained model on features with the roofline, and the batch takes draws from the prior.
+// Returns a stratified prior (search/propose/stratified_prior.h) that ranks its draws by the roofline. Returns nullopt
+// unless all of these hold: the strategy uses a trained model, the features have a column of cycles, `scouts` is above
+// 1, and the batch takes draws from the prior.
 std::optional<StratifiedPrior> Tuner::StratifiedPriorFor(int task, const BatchOptions& batch) const {
   const Task& t = tasks_[task];
   if (!trained_ || options_.search.scouts <= 1 || batch.random_share <= 0 || !t.strategy->UsesModel() ||
@@ -256,8 +259,9 @@ std::optional<StratifiedPrior> Tuner::StratifiedPriorFor(int task, const BatchOp
       [&](uint64_t sketch) { return EngineOf(options_.seed, task, t.round, sketch, 0, Purpose::kScout); });
 }
 
-// Chooses a batch: the task's start traces first, then draws and neighbours, then the candidates that the
-// strategy found. The measurer builds the draws and neighbours while the strategy searches.
+// Chooses a batch to measure: the task's start traces first, then draws from the prior and neighbours of the fastest
+// measured programs, then the candidates that the strategy found. The measurer builds all but the last while the
+// strategy searches.
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   const Phase phase("proposals");
   const Task& t = tasks_[task];
@@ -295,8 +299,8 @@ absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   return batch;
 }
 
-// Returns the sketches of a task, least measured first, once the model is trained. The order of equal ones, and of all
-// before, rotates from round to round.
+// Returns the numbers of a task's sketches in the order in which draws take them: sketches with the fewest measured
+// programs first. Ties rotate from round to round. Before the model is trained, all sketches count as tied.
 std::vector<int> Tuner::LeastMeasured(int task) const {
   const int n = static_cast<int>(tasks_[task].space->sketches.size());
   std::vector<int> order(n);
@@ -311,7 +315,8 @@ std::vector<int> Tuner::LeastMeasured(int task) const {
   return least;
 }
 
-// Measures all trials quickly, then the fastest quarter again thoroughly.
+// Measures all trials of a batch quickly, then the fastest quarter again thoroughly, and joins the samples of both.
+// Returns kCancelled if interrupted.
 absl::Status Tuner::Measure(int task, std::vector<Trial>& batch) {
   const Stopwatch watch(&spent_.run);
   std::vector<MeasureRequest> requests;

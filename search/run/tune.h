@@ -65,14 +65,15 @@ struct TuneTask {
   double weight = 1;            // number of occurrences
   std::string failed = {};      // why the task cannot be tuned and is left out; empty if it can be tuned
   double roofline_seconds = 0;  // lower bound of the time on this machine; 0 if unknown
-  // Names of its parameters in the file, in order. The run stores them for later exports of its records.
+  // Names of the task's parameters in the imported file, in order. The run stores them, so that its records can be
+  // exported later.
   std::vector<std::string> arguments = {};
-  // Sketches of the space; Tune enumerates them if they are not given.
+  // Sketches of the space for this task's program. If they are missing, Tune enumerates the space.
   std::optional<Enumeration> sketches = {};
   std::vector<Trace> start = {};  // traces of this task to measure first, such as its default schedule
 };
 
-// The progress of a run, reported after each recorded round.
+// The progress of a run, reported after each recorded round: trials, failures, best time, seconds by phase.
 struct TuneProgress {
   int task = 0;
   std::string name;
@@ -89,56 +90,60 @@ struct TuneProgress {
   double seconds = 0;   // of the run so far, including earlier sessions
 };
 
-// Options of the race at the end. They do not depend on the machine. Their defaults are guesses.
+// Options of the race at the end of a run, in which the fastest programs are measured again in turns. The defaults do
+// not depend on the machine. They are guesses.
 struct FinalsOptions {
   int fast_enough = 10;  // the model chooses from this many programs for each finalist
-  // Programs slower than this factor times the fastest do not race: luck cannot explain that, and they delay
-  // the race.
+  // Programs slower than this factor times the fastest do not take part in the final race: luck cannot explain so large
+  // a difference, and slow programs delay the race.
   double far_behind = 3;
-  // If a race is noisy, the same programs race again. In a run without a time limit, there are at most
-  // `most_races` races, and none begins after `seconds` of races, or `part_of_run` of the run if that is
-  // longer.
+  // Limits for repeating a noisy race with the same programs. In a run without a time limit, there are at most
+  // `most_races` races, and none begins once races have taken `seconds`, or `part_of_run` of the run's time if that is
+  // longer. In a run with a time limit, only that limit ends the races.
   int most_races = 3;
   double seconds = 30, part_of_run = 0.25;
 
   bool operator==(const FinalsOptions&) const = default;
 };
 
-// A task of a model, and its fastest program so far.
+// A task of a model: its original program, and its fastest scheduled program so far.
 struct PlacedTask {
   const Program* original = nullptr;
   const Program* scheduled = nullptr;  // null if nothing ran yet
 };
 
-// Runs a whole model with these programs. Returns how long one execution of each task takes within it, in seconds; 0 if
-// unknown.
+// A function that runs a whole model with the given programs of its tasks. Returns for each task how many seconds one
+// execution takes within the model; 0 if unknown.
 using RunInPlace = std::function<absl::StatusOr<std::vector<double>>(absl::Span<const PlacedTask>)>;
 
 struct TuneOptions {
   int trials = 1000;
   double seconds = 0;  // 0: no limit
   uint64_t seed = 0;
-  // A task ends within this fraction of its roofline (0.1: at most 10% slower); 0: never.
+  // Ends a task once its best time is within this fraction of its roofline (0.1: at most 10% slower). 0: never.
   double until_roofline = 0;
-  // A task ends if its last quarter of trials, or last 64, gained less than this; 0: never.
+  // Ends a task once its best time fell by less than this fraction in its last quarter of trials, or in its last 64 if
+  // these are more. 0: never.
   double least_gain = 0;
   std::string strategy = "annealed";  // strategies/strategy.h
   StrategyOptions search = {};
-  // Traces to measure first, for each task whose program they fit. A trace of a new sketch adds that sketch.
+  // Traces to measure first, for each task whose program they fit. A trace of a new sketch adds that sketch. It is an
+  // error if a trace fits no task.
   std::vector<Trace> start = {};
   Scheduling scheduling = Scheduling::kGradient;
-  // Runs the whole after the first rounds, and again whenever the trials have doubled. The scheduler then weighs a task by
-  // its time within the whole. In a run with a time limit, such runs take at most a tenth of the time that has passed.
-  // An error is ignored, but for kCancelled.
+  // Runs the whole model with the best programs so far: after each task had its first round, and again whenever the
+  // number of trials has doubled. The scheduler then multiplies a task's weight by its time within the model divided by
+  // its time alone. In a run with a time limit, such a run begins only if earlier runs of the model took at most a
+  // tenth of the time that has passed. Errors are ignored, except for kCancelled.
   RunInPlace in_place = nullptr;
   EnumerateOptions sketches = {};
   int finalists = 3;  // programs that race at the end, plus as many that the model prefers; 0: no race
   FinalsOptions finals = {};
   int threads = 1;
   bool cold = false;  // the measurer times with cold caches; only records of cold runs then count as known
-  bool in_model = false;  // so for times as within a model (Caches::kInModel)
-  // The caller finishes the run (Store::FinishRun), after what it does with the results. Until then the same command
-  // goes on with this run.
+  bool in_model = false;  // the same for times as within a model (Caches::kInModel)
+  // True if the caller finishes the run (Store::FinishRun), after it has used the results. Until then the same command
+  // continues this run.
   bool leaves_open = false;
   std::string command;  // what the user typed; stored with the run and part of its identity
   std::string llvm_version;
@@ -146,7 +151,8 @@ struct TuneOptions {
   std::function<absl::StatusOr<std::unique_ptr<CostModel>>(int dim)> model =
       nullptr;                                     // default: "trees" (search/cost/models.h)
   std::function<Prefilter()> prefilter = nullptr;  // default: validator and features
-  // Helps to prove finalists, in addition to the algebra (validator/proof/proof.h).
+  // Helps to prove that finalists equal their originals where the algebra does not suffice (validator/proof/proof.h).
+  // May be null.
   proof::Prover* prover = nullptr;
   const Clock* clock = nullptr;  // default: the system's
   const std::atomic<bool>* stop = nullptr;
@@ -155,7 +161,8 @@ struct TuneOptions {
 
 struct TuneResult {
   std::string name;
-  // Seconds: the median of the race, or of the record if there was no race; infinity if nothing ran.
+  // The time of the best program in seconds: its median in the race, or in its record if there was no race. Infinity if
+  // nothing ran.
   double latency = 0;
   Trace trace;          // with its decisions
   Program program;      // scheduled
@@ -165,17 +172,18 @@ struct TuneResult {
   RowId record = 0;     // 0 if nothing ran
   RowId run = 0;        // id of the run in the store; its rounds tell the course of the search
   int trials = 0;
-  double in_place = 0;  // seconds of one execution within the whole when it last ran there; 0 if unknown
+  double in_place = 0;  // seconds of one execution in the last run of the whole model; 0 if unknown
   double minute_gain =
-      0;  // seconds of the whole that a further minute of the search is expected to gain by this task
+      0;  // seconds of the whole model that another minute of the search may gain by this task
   std::map<std::string, int> failures;
   bool interrupted = false;
-  // Why the task ended before the budget was spent: "exhausted", "roofline", "gain" or "failed"; else empty.
+  // Why the task ended before the budget was spent: "exhausted" (the space has nothing new left), "roofline" (near its
+  // lower bound), "gain" (its last trials gained too little) or "failed". Otherwise empty.
   std::string ended;
   std::string failed;  // why the task could not be searched
 };
 
-// Tunes all tasks. Returns one result for each task, in order.
+// Searches the fastest program of each task. Returns one result for each task, in order.
 absl::StatusOr<std::vector<TuneResult>> Tune(const std::vector<TuneTask>& tasks, const SpaceFunction& space,
                                              const Target& target, const TuneOptions& options,
                                              Measurer& measurer, Store& store);

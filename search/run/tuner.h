@@ -1,6 +1,6 @@
-// The state of a run, private to the sources that implement tune.h: tune.cc (the loop), resume.cc
-// (begin, resume and record), finals.cc (the race at the end) and tuner_report.cc (progress). Other
-// code uses tune.h.
+// The class Tuner: the state and the steps of a tuning run. It is private to the sources that implement tune.h: tune.cc
+// (the loop), resume.cc (begin, resume and record), finals.cc (the race at the end), whole.cc (runs of the whole model)
+// and tuner_report.cc (progress). Other code uses tune.h.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@
 
 namespace kiln::internal {
 
-// A program to measure, and its result.
+// A program to measure (candidate, hash and replayed point), and its result.
 struct Trial {
   Candidate candidate;
   std::string hash;
@@ -48,8 +48,8 @@ struct Task {
   std::map<std::string, int> failures;
   std::set<RowId> refused;  // records of finalists that failed in the race
   std::string failed;       // why the task cannot be searched; empty if it can
-  double in_place = 0;      // seconds within the whole; 0 if unknown
-  double slower = 1;        // how many times as long it takes there as alone
+  double in_place = 0;      // seconds within the whole model; 0 if unknown
+  double slower = 1;        // in_place divided by the time alone, within limits
 };
 
 class Tuner {
@@ -71,7 +71,8 @@ class Tuner {
 
  private:
   absl::Status MakeSketches();
-  // Takes the traces to start from. Those of a task that do not fit are left out.
+  // Adds the traces that are to be measured first to the tasks that they fit. Ignores a task's own traces that do not
+  // fit. Returns an error if a trace of the options fits no task.
   absl::Status TakeStarts();
   absl::Status TakeStart(Task& task, const Trace& trace);
   absl::Status BeginOrResume();
@@ -79,7 +80,8 @@ class Tuner {
   void Remember(const RecordRow& record, bool of_this_run);
   absl::Status RestoreStrategies(bool resumed, const RunState& state);
   bool UsesModel() const;
-  // Marks a task as failed; the other tasks continue. Interrupts and mistakes of the caller stop the run.
+  // Marks a task as failed with the reason `why`; the other tasks continue. If `why` is kCancelled or kInvalidArgument,
+  // only returns it, which stops the run.
   absl::Status Fail(Task& task, const absl::Status& why);
   absl::Status SomeTaskIsLeft() const;
   int RoundSize(int task) const;
@@ -100,7 +102,8 @@ class Tuner {
   bool WholeIsDue() const;
   absl::Status RunWhole();
   std::vector<double> MinuteGains() const;
-  // Returns why a task needs no further round, or an empty text if it does.
+  // Returns why a task gets no further round ("failed", "exhausted", "roofline" or "gain"), or an empty text if it may
+  // get one.
   absl::string_view Ended(int task) const;
   void NoteRound(int task, int round);
   RecordRow RowOf(int task, const Trial& trial);
@@ -151,8 +154,8 @@ class Tuner {
   bool trained_ = false, raced_ = false;
   bool news_ = false;  // there are measurements that the model has not learned from
   double spent_before_ = 0, started_ = 0;
-  int whole_trials_ = 0;      // trials of all tasks when the whole last ran; 0: it never did
-  double whole_seconds_ = 0;  // that runs of the whole took together
+  int whole_trials_ = 0;      // trials of all tasks at the last run of the whole model; 0: none yet
+  double whole_seconds_ = 0;  // seconds that all runs of the whole model took
 };
 
 }  // namespace kiln::internal

@@ -1,4 +1,4 @@
-// Reports the progress of each round.
+// Makes the log of a round of the tuner, and reports the progress to the caller.
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,5 @@
-// Runs of the whole model between rounds, and what more rounds would gain.
+// Runs the whole model between rounds, to learn how much slower each task is within the model than alone. Estimates how
+// much another minute of search would gain.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -8,9 +9,9 @@
 namespace kiln::internal {
 namespace {
 
-constexpr double kPartOfTime = 0.1;  // of a run with a time limit, for runs of the whole
+constexpr double kPartOfTime = 0.1;  // part of the time limit for runs of the whole model
 constexpr double kLeastSlower = 0.5,
-                 kMostSlower = 5;  // beyond these, a time within the whole is not believed
+                 kMostSlower = 5;  // limits of the ratio of a time within the model to that alone
 
 }  // namespace
 

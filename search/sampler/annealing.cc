@@ -8,7 +8,8 @@
 namespace kiln {
 namespace {
 
-// Attempts to raise the temperature by a quarter each; the last one goes to infinity.
+// How often CarryOver tries a temperature: each attempt is a quarter higher than the one before. A last attempt is
+// infinity.
 constexpr int kHeatings = 24;
 
 // Returns the q-th quantile of sorted numbers, interpolated linearly.

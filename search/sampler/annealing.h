@@ -1,4 +1,5 @@
-// The arithmetic of annealed sequential Monte Carlo (design D8). Pure functions.
+// The arithmetic of annealed sequential Monte Carlo (design D8): energies, temperatures, weights and resampling. Pure
+// functions.
 #pragma once
 
 #include <vector>
@@ -7,23 +8,25 @@
 
 namespace kiln {
 
-// Converts scores to energies: E = (middle - s) / spread, where middle is the median and spread is IQR /
-// 1.35 of the scores of prior draws. Temperatures are therefore pure numbers: at T = 1, a difference of one
+// Converts scores s of the cost model to energies: E = (middle - s) / spread, where middle is the median and spread is
+// IQR / 1.35 of the scores of prior draws. Temperatures are therefore pure numbers: at T = 1, a difference of one
 // spread changes the weight by a factor of e.
 struct EnergyScale {
   double middle = 0, spread = 1;
   double Energy(double score) const { return (middle - score) / spread; }
 };
 
-// Computes the scale. If all scores are equal, the spread is 1.
+// Computes the scale of energies from the scores of prior draws: their median and spread. If all scores are equal, the
+// spread is 1.
 EnergyScale ScaleOf(std::vector<double> scores);
 
 // Returns the effective sample size of weights, given by their logarithms: (Σw)² / Σw², between 1 and their
 // number.
 double EffectiveSampleSize(absl::Span<const double> log_weights);
 
-// Returns the temperature T' <= T at which the weights exp(-E (1/T' - 1/T)) have an effective sample size of
-// half their number. Returns `floor` if the effective sample size is larger even there. T may be infinite.
+// Returns the next lower temperature: the T' <= T at which the weights exp(-E (1/T' - 1/T)), for the energies E, have
+// an effective sample size of half their number. Returns `floor` if the effective sample size is larger even there. T
+// may be infinite.
 double NextTemperature(absl::Span<const double> energies, double temperature, double floor);
 
 // Weights that carry samples of exp(-old / T) over to exp(-new / T'). T' is the maximum of T and `least`,

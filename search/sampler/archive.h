@@ -1,5 +1,5 @@
-// Keeps the candidates of a round with the lowest energies, each program once. Batches are selected from it.
-// Use it from one thread.
+// Keeps the candidates of a round with the lowest energies, each combination of sketch and decisions once. Batches are
+// selected from the archive. Use it from one thread.
 #pragma once
 
 #include <limits>
@@ -15,11 +15,12 @@ class Archive {
  public:
   explicit Archive(int size) : size_(static_cast<size_t>(size)) {}
 
-  // Adds a candidate. Returns false if it was added before.
+  // Offers a candidate to the archive, which keeps only those with the lowest energies. Returns false if the candidate
+  // was offered before.
   bool Add(const Point& point, double energy);
 
-  // Removes and returns the candidates, lowest energy first. Each gets the model's doubt about it, in units of
-  // `spread`.
+  // Removes and returns the candidates, lowest energy first. Sets the uncertainty of each: the disagreement among the
+  // model's members, divided by `spread`.
   absl::StatusOr<std::vector<Candidate>> Take(const CostModel& model, double spread);
 
  private:

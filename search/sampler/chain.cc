@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// Returns given decisions in the order of the sites, and empty ones if there are too few.
+// A chooser that returns given decisions, one for each sampling step in order, and empty decisions once they run out.
 class GivenDecisions final : public Chooser {
  public:
   explicit GivenDecisions(absl::Span<const Decision> decisions) : decisions_(decisions) {}
@@ -36,8 +36,8 @@ std::shared_ptr<const Point> OrNull(absl::StatusOr<Point> point) {
   return point.ok() ? std::make_shared<const Point>(*std::move(point)) : nullptr;
 }
 
-// The weight w_i with which a step chooses site i: 1 if the site has more than one value, else 0. Replay
-// keeps snapshots only at sites with more than one value.
+// The weights with which a move of a chain chooses the sampling step to change: 1 for a step with more than one value,
+// else 0. Replay keeps snapshots only before steps with more than one value.
 using Weights = absl::InlinedVector<double, 16>;
 Weights SiteWeights(const Replayed& replayed) {
   Weights weights;
@@ -47,7 +47,8 @@ Weights SiteWeights(const Replayed& replayed) {
 
 double Total(const Weights& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); }
 
-// Proposes another sketch, drawn uniformly. P(k) is uniform over all sketches, so log_sketch is zero.
+// Proposes a move to another sketch, drawn uniformly, which keeps the decisions that fit. All sketches have the same
+// prior probability P(k), so log_sketch stays zero.
 Move ProposeSketch(const SearchSpace& space, const Prefilter& prefilter, const Point& from, Dice& dice) {
   int to = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size()) - 1));
   if (to >= from.sketch) ++to;

@@ -28,8 +28,8 @@ namespace kiln {
 // prefilter keeps memory: use one per thread.
 using Prefilter = std::function<absl::Status(const Replayed&, FeatureSet& features)>;
 
-// The snapshot before the first sampling step of each sketch (trace/replay.h), computed on first use. Thread
-// safe.
+// A cache of snapshots: for each sketch the state before its first sampling step (trace/replay.h), computed on first
+// use. Thread safe.
 class Openings {
  public:
   std::shared_ptr<const Snapshot> Of(const Trace& sketch, size_t index, const Program& program,
@@ -40,7 +40,7 @@ class Openings {
   std::vector<std::shared_ptr<const Snapshot>> made_;
 };
 
-// The space that chains walk in. It must not move while points of it exist.
+// The search space of a task: its program, target and sketches. It must not move while points of it exist.
 struct SearchSpace {
   Program original;
   Target target;
@@ -63,15 +63,16 @@ struct Point {
   FeatureSet features;
 };
 
-// DrawPoint draws from the prior, or from the prior of one sketch. PointOf returns the point of a candidate.
-// Both fail if a step does not apply or the prefilter refuses the program.
+// DrawPoint draws a point from the prior: a random sketch, or the given one, with random decisions. PointOf replays a
+// candidate. Both fail if a step does not apply or the prefilter refuses the program.
 absl::StatusOr<Point> DrawPoint(const SearchSpace& space, const Prefilter& prefilter, Dice& dice,
                                 std::optional<int> sketch = std::nullopt);
 absl::StatusOr<Point> PointOf(const SearchSpace& space, const Prefilter& prefilter,
                               const Candidate& candidate);
 Candidate CandidateOf(const Point& point, double energy);
 
-// The proposal of a step, with the terms of log α that do not depend on energies.
+// A proposed move of a chain, with the terms of the logarithm of the acceptance ratio, log α, that do not depend on
+// energies.
 struct Move {
   std::shared_ptr<const Point> to;  // null if the proposed program does not exist or is refused (π = 0)
   double log_sites = 0;             // log W(τ) / W(τ')
@@ -80,13 +81,14 @@ struct Move {
   double log_sketch = 0;            // log P(k') r(k | k') / (P(k) r(k' | k)): zero, since both are uniform
 };
 
-// Proposes a step. `structure` is the probability of a move to another sketch, if there are several.
+// Proposes a move from a point: to another sketch with the probability `structure`, if there are several sketches, or
+// else to another decision at one sampling step.
 Move Propose(const SearchSpace& space, const Prefilter& prefilter, const Point& from, double structure,
              Dice& dice);
 
 double LogAlpha(const Move& move, double energy_from, double energy_to, double temperature);
 
-// Decides whether the chain moves to move.to; never if it is null.
+// Decides at random, with probability min(1, α), whether the chain moves to move.to. Never if move.to is null.
 bool Accept(const Move& move, double energy_from, double energy_to, double temperature, Dice& dice);
 
 }  // namespace kiln

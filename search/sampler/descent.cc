@@ -22,8 +22,8 @@ struct Change {
 
 constexpr int kNoSite = -1;
 
-// Takes the changed value at the first site that is asked for. Each later site keeps the centre's decision
-// if it is still in the support.
+// A chooser for a program with one changed decision. The first sampling step that asks gets the changed value. Each
+// later step keeps the centre's decision if it is still in the step's support, and draws otherwise.
 class Changed final : public Chooser {
  public:
   Changed(const Change& change, Dice& dice) : change_(change), dice_(dice) {}
@@ -44,7 +44,7 @@ class Changed final : public Chooser {
 
 std::vector<Decision> ValuesOf(const ReplayedSite& site, Dice& dice) {
   std::vector<Decision> values;
-  if (site.before == nullptr) return values;  // the site has only one value
+  if (site.before == nullptr) return values;  // the step has only one value
   const Distribution& support = site.distribution;
   if (support.SupportSize() <= static_cast<double>(kMaxValues)) {
     support.ForEach([&](const Decision& value) { values.push_back(value); });

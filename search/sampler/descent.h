@@ -1,5 +1,5 @@
-// Coordinate descent: lists the programs that differ from a good program at one site, or only by their
-// sketch, in the order of the model's scores.
+// Coordinate descent: lists the programs that differ from a good program in one decision, or only by their sketch, in
+// the order of the model's scores.
 #pragma once
 
 #include "search/sampler/chain.h"
@@ -14,10 +14,10 @@ struct DescentContext {
   ThreadPool& pool;
 };
 
-// Returns the neighbours of all centres that may be measured, by energy. For each site, tries all values of
-// its support, or 512 proposals if there are more. Later sites keep their decisions if they can and are
-// drawn otherwise. Also tries the centre's decisions in every other sketch. The energy scale is the median
-// and spread of the neighbourhood.
+// Returns the neighbours of all centres that may be measured, lowest energy first. For each sampling step, tries all
+// values of its support, or 512 proposals if there are more. Later steps keep their decisions if they can and draw
+// otherwise. Also tries the centre's decisions in every other sketch. The energy scale is the median and spread of the
+// neighbours' scores.
 absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& context,
                                                      absl::Span<const Candidate> centres,
                                                      const CostModel& model);

@@ -1,5 +1,5 @@
-// The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8). It takes the
-// place of the paper's evolutionary search and samples exactly.
+// The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8). It takes the place of
+// MetaSchedule's evolutionary search and samples exactly.
 //
 // A round first computes all energies again with the current model. Weights exp(-(E_new - E_old) / T)
 // carry the chains over. Then follow several stages. In each, T falls until the effective sample size is
@@ -54,7 +54,8 @@ struct RoundStats {
 
 class Population {
  public:
-  // Makes the chains of a task. `space` and `pool` must outlive the population.
+  // Makes a population without chains: Start or Restore makes the chains. `space` and `pool` must outlive the
+  // population.
   Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
              ThreadPool& pool);
 
@@ -62,20 +63,20 @@ class Population {
   // may be measured.
   absl::Status Start();
 
-  // Runs one round and returns the archive: distinct candidates, best first. Every chain takes `steps`
-  // steps; 0 means the number in the options. If *stop is set, the round ends between two steps with
-  // kCancelled, and the population must not be used any more.
+  // Runs one round and returns the archive: distinct candidates, best first. Some chains restart from the candidates
+  // `best`. Every chain takes `steps` steps; 0 means the number in the options. If *stop is set, the round ends between
+  // two steps with kCancelled, and the population must not be used any more.
   absl::StatusOr<std::vector<Candidate>> Round(int round, const CostModel& model,
                                                absl::Span<const Candidate> best,
                                                const std::atomic<bool>* stop, int steps = 0);
 
-  // The state that persists from round to round.
+  // The state of a population that persists from round to round.
   struct State {
     double temperature = 0;
     std::vector<Candidate> chains;  // with their energies in the last round
   };
   State Save() const;
-  // Continues from a saved state. Call it instead of Start.
+  // Restores the chains from a saved state. Call it instead of Start.
   absl::Status Restore(const State& state);
 
   const RoundStats& stats() const { return stats_; }  // of the last round

@@ -8,13 +8,14 @@
 
 namespace kiln {
 
-// Draws up to 100 times until a program may be measured. The first draw is from `sketch`, so that each
-// sketch gets its share of a round; the others are from any sketch. Returns kFailedPrecondition, with the
-// last reason, if no drawn program may be measured.
+// Draws programs from the prior, at most 100, until one may be measured, and returns it. The first draw is from
+// `sketch`, so that callers can give each sketch the same number of draws; the others are from any sketch. Returns
+// kFailedPrecondition, with the last reason, if no drawn program may be measured.
 absl::StatusOr<Point> DrawValid(const SearchSpace& space, const Prefilter& prefilter, int sketch, Dice& dice);
 
-// Makes n such draws, from each sketch in turn, keyed by (seed, task, index). The result is the same for any
-// number of threads. `prefilters` has one prefilter per thread. Returns the first error if there is one.
+// Draws n programs that may be measured, with DrawValid from each sketch in turn. The random numbers are keyed by
+// (seed, task, index), so the result is the same for any number of threads. `prefilters` has one prefilter per thread.
+// Returns the first error if there is one.
 absl::StatusOr<std::vector<std::shared_ptr<const Point>>> DrawPrior(const SearchSpace& space,
                                                                     const std::vector<Prefilter>& prefilters,
                                                                     int n, uint64_t seed, int task,

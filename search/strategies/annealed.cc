@@ -4,8 +4,8 @@
 namespace kiln {
 namespace {
 
-// Runs the chains of a population. Near the end of the run, lists the neighbours of the best programs
-// instead.
+// The strategy `annealed`: each round runs the chains of a population. Near the end of the run, a round lists the
+// neighbours of the two best programs instead.
 class Annealed final : public Strategy {
  public:
   explicit Annealed(const StrategyContext& context)
@@ -54,7 +54,8 @@ class Annealed final : public Strategy {
 
  private:
   static constexpr size_t kBest = 32;  // number of measured programs that chains start from
-  // Batch size for which the population takes its full number of steps.
+  // The batch size for which chains take PopulationOptions::steps steps. For other batch sizes, the number of steps is
+  // proportional.
   static constexpr int kMinBatch = 16;
   static constexpr size_t kCentres = 2;     // number of programs whose neighbours the descent lists
   static constexpr int kDescentBatch = 12;  // small, because the next batch starts from what this one finds

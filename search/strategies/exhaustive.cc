@@ -7,9 +7,9 @@
 namespace kiln {
 namespace {
 
-// Visits all decisions of a sketch like an odometer. Each run takes the value of the site's digit at every
-// site. Turn then advances the last digit that has values left. The support of a site may depend on earlier
-// digits.
+// A chooser that enumerates all decisions of a sketch, like an odometer with a digit for each sampling step. Each run
+// of the sketch takes the values that the digits select. Turn then advances the last digit that has values left, and
+// drops all later digits, since their supports may depend on earlier ones.
 class Odometer final : public Chooser {
  public:
   Decision Choose(const Site& site) override {
@@ -24,7 +24,7 @@ class Odometer final : public Chooser {
   }
   int ChooseStructure(absl::string_view, int) override { return 0; }
 
-  // Advances to the next decisions. Returns false if all have been visited.
+  // Advances to the next decisions of the sketch. Returns false if all have been visited.
   bool Turn() {
     at_ = 0;
     while (!digits_.empty() && ++digits_.back() >= supports_.back().size()) {

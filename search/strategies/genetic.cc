@@ -10,10 +10,11 @@ namespace {
 
 constexpr int kChildrenPerTrial = 4;
 
-using Genes = absl::flat_hash_map<std::string, Decision>;  // maps the name of a site to its decision
+using Genes = absl::flat_hash_map<std::string, Decision>;  // by the name of a sampling step
 
-// Combines the decisions of two parents. If both have a site, either one's decision is taken. Mutated
-// decisions and those outside the support are drawn from the prior.
+// A chooser that combines the decisions of two parents, which it finds by the names of sampling steps. Takes the
+// decision of a random parent, or the other parent's if the step's support does not have it. Draws from the prior with
+// the probability of a mutation, and if neither decision fits.
 class Crossover final : public Chooser {
  public:
   Crossover(const Genes& mother, const Genes& father, double mutation, Dice& dice)
@@ -90,7 +91,8 @@ class Genetic final : public Strategy {
     return genes;
   }
 
-  // Returns a child that has the mother's sketch.
+  // Returns a child of two candidates: the mother's sketch, with decisions of both parents. Returns nullopt if the
+  // child may not be measured.
   std::optional<Candidate> Child(const Candidate& mother, const Candidate& father, const Prefilter& prefilter,
                                  Dice& dice) const {
     const Genes hers = GenesOf(mother), his = GenesOf(father);

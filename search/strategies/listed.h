@@ -11,8 +11,8 @@ namespace kiln {
 
 class Listed final : public Strategy {
  public:
-  // `list` is called once, before the first round or when a run continues. It must return the same list each
-  // time.
+  // `list` returns the candidates to measure. It is called once, before the first round or when a run continues, and
+  // must return the same list each time.
   explicit Listed(std::function<absl::StatusOr<std::vector<Candidate>>()> list) : list_(std::move(list)) {}
 
   absl::Status Start() override { return Restore({}); }

@@ -4,7 +4,7 @@
 namespace kiln {
 namespace {
 
-// Proposes nothing: every slot of a batch is filled by a draw from the prior.
+// The strategy `random`: proposes nothing, so that a draw from the prior fills every slot of a batch.
 class Random final : public Strategy {
  public:
   explicit Random(const StrategyContext& context) : c_(context) {}

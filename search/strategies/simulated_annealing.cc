@@ -9,7 +9,8 @@ namespace {
 
 constexpr double kColdest = 1e-5;
 
-// Runs chains that persist from round to round. In each round the temperature falls from 1 to 0.
+// The strategy `simulated-annealing`: chains that persist from round to round and minimize what the model predicts. In
+// each round their temperature falls from 1 to nearly 0.
 class SimulatedAnnealing final : public Strategy {
  public:
   explicit SimulatedAnnealing(const StrategyContext& context)

@@ -27,19 +27,19 @@ struct StrategyOptions {
   PopulationOptions population = {};
   double random_share = 0.1;        // share of a batch that is drawn from the prior (stratified_prior.h)
   double first_random_share = 0.5;  // the same share before the model has learned anything
-  // Draws of each sketch that the stratified prior ranks. 1: it is not used, and draws are from the least
-  // measured sketches.
+  // The number of draws of each sketch that the stratified prior ranks. With 1 there is no stratified prior, and draws
+  // take the least measured sketches first.
   int scouts = 16;
   double neighbour_share = 0.2;  // share of a batch that is one decision away from the best programs
-  // Share of these neighbours that keep the decisions and change the sketch. A matmul of 1024^3 on Zen 3
-  // after 256 trials takes 20.6 ms without them, 19.2 and 18.2 ms with them (seeds 0 and 1; `kiln tune
-  // --trials 256`, docs/decisions/0007). Other shares were not tried.
+  // The fraction of the best programs' neighbours that keep the decisions and change the sketch. A matmul of 1024^3 on
+  // Zen 3 after 256 trials takes 20.6 ms without such neighbours, 19.2 and 18.2 ms with them (seeds 0 and 1; `kiln tune
+  // --trials 256`, docs/decisions/0007). Other fractions were not tried.
   double other_sketch_share = 0.25;
   double uncertainty_share = 0.1;  // share of a batch that the model is least sure of, if it reports doubt
   double diversity = 0.2;          // bonus for new decisions (batch.h)
   double descent = 0.15;           // share of the trials, at the end of the run, for coordinate descent
   int parents = 64;                // number of fastest programs that the genetic strategy breeds from
-  double mutation = 0.1;           // probability that a site of a child is drawn again
+  double mutation = 0.1;           // probability that a decision of a child is drawn again
   std::vector<Trace> replay = {};  // traces that `replay` measures; a trace of a new sketch adds that sketch
   int exhaustive_limit = 1 << 16;  // largest number of programs that `exhaustive` lists
 };
@@ -52,7 +52,7 @@ struct StrategyContext {
   ThreadPool& pool;
 };
 
-// What a strategy may know when it proposes candidates.
+// What a strategy may know when it proposes candidates: the round, the batch size, the model and the measured programs.
 struct ProposalContext {
   int round = 0;
   int size = 0;     // number of candidates wanted
@@ -64,7 +64,7 @@ struct ProposalContext {
   const std::atomic<bool>* stop = nullptr;
 };
 
-// The state that persists from round to round.
+// The state of a strategy that persists from round to round. The store keeps it with the run.
 struct StrategyState {
   double temperature = 0;
   std::vector<Candidate> chains = {};
@@ -82,21 +82,23 @@ class Strategy {
   virtual absl::Status Restore(const StrategyState& state) = 0;
   virtual StrategyState Save() const = 0;
 
-  // Returns how to make the batch: the shares of proposals, draws and neighbours. The tuner calls it before
-  // Propose, so that programs that need no search are built meanwhile.
+  // Returns how to fill the next batch: its size, and the probabilities that a slot takes a draw from the prior or a
+  // neighbour of a measured program instead of a proposal. The tuner calls Batch before Propose, so that draws and
+  // neighbours are built while the strategy searches.
   virtual BatchOptions Batch(const ProposalContext& known) const = 0;
-  // Returns candidates. The tuner takes them by energy; equal energies keep their order. Returns kCancelled
-  // if *known.stop was set; the strategy must then not be used any more.
+  // Returns candidates to measure. The tuner takes them by energy, lowest first; equal energies keep their order.
+  // Returns kCancelled if *known.stop was set; the strategy must then not be used any more.
   virtual absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) = 0;
-  // Returns whether to call Propose again if all proposals are known already. If not, the task is exhausted.
+  // True if the tuner shall call Propose again when no proposal gave a new program. If false, the task ends as
+  // exhausted.
   virtual bool HasMore() const { return false; }
 
   virtual bool UsesModel() const { return true; }
   virtual RoundStats stats() const { return {}; }  // of the last round
 };
 
-// Makes a strategy. Returns kInvalidArgument, with the list of names, if there is none of that name. The
-// objects in the context must outlive the strategy.
+// Makes the strategy of that name. Returns kInvalidArgument, with the list of names, if the name is unknown. The
+// objects to which the context refers must outlive the strategy.
 absl::StatusOr<std::unique_ptr<Strategy>> MakeStrategy(absl::string_view name,
                                                        const StrategyContext& context);
 std::vector<std::string> StrategyNames();

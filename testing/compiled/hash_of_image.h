@@ -1,4 +1,5 @@
-// How the fake driver of tests (tests/gpu/fake_cuda/fake_cuda.cc) finds what it runs in place of a cubin.
+// Identifies the image of a GPU kernel by a hash, so that the fake driver of tests (tests/gpu/fake_cuda/fake_cuda.cc)
+// finds the code that it runs in place of the cubin.
 #pragma once
 
 #include <elf.h>

@@ -26,8 +26,8 @@ class Loaded {
     const int file = memfd_create("kiln-test", 0);
     if (write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()))
       return absl::InternalError("memfd");
-    // The file stays open while it is loaded, because dlopen takes a path that it knows for the library
-    // already loaded. A library with a thread pool is loaded for ever.
+    // Loads the library. Its file stays open as long as it is loaded, because dlopen takes a path that it knows for the
+    // library already loaded. A library with a thread pool stays loaded for ever.
     void* handle = dlopen(PathOf(file).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) return Loaded(handle, file);
     close(file);
@@ -62,7 +62,7 @@ inline mlir::OwningOpRef<mlir::ModuleOp> Parse(const std::string& text) {
                                                  mlir::ParserConfig(&Context(), /*verifyAfterParse=*/false));
 }
 
-// Compiles for this machine, links and loads. Every entry is exported.
+// Parses MLIR text, compiles it for this machine, links it and loads it. Every entry is exported.
 inline absl::StatusOr<Loaded> Build(const std::string& text, const CodegenOptions& options,
                                     Codegen& codegen = HostCodegen()) {
   auto module = Parse(text);

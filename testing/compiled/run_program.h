@@ -1,4 +1,5 @@
-// Lowers programs, compiles them for this machine, loads and calls them. Needs the headers of MLIR.
+// For tests and benchmarks: lowers programs, compiles them for this machine, loads them into this process and calls
+// them. Needs the headers of MLIR.
 #pragma once
 
 #include <cmath>
@@ -20,14 +21,14 @@
 
 namespace kiln {
 
-// Parses a program from its text without the first line.
+// Parses a program from its text, which lacks "kiln.program v1" at its beginning. Fails the test if it does not parse.
 inline Program Parsed(const std::string& text) {
   auto p = ParseProgram("kiln.program v1 " + text);
   EXPECT_TRUE(p.ok()) << p.status();
   return *std::move(p);
 }
 
-// Returns the MLIR module of a program as text, for 16 vector registers of 32 bytes.
+// Lowers a program for 16 vector registers of 32 bytes. Returns the MLIR module as text.
 inline std::string ModuleText(const Program& program) {
   const auto module = Lower(program, Context());
   EXPECT_TRUE(module.ok()) << module.status();
@@ -105,8 +106,8 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
 }
 
-// Calls the prepare function, if the program has one, with its constants alone, then the kernel. Parallel loops use
-// `threads` threads. Returns the first status that is not 0, or 0.
+// Calls a loaded program: first the prepare function, if there is one, with the constants alone, then the kernel.
+// Parallel loops use `threads` threads. Returns the first status that is not 0, or 0.
 inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
                            const std::vector<size_t>& prepared, int threads = 2) {
   if (auto* set = loaded.Get<void(int)>(ThreadsSymbol(p.name))) set(threads);
@@ -124,8 +125,8 @@ inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<v
   return CallKernel(loaded, p.name, arguments);
 }
 
-// Compiles and runs a program. Appends the outputs, which start as bytes of 0xA5, as in the interpreter. Returns the
-// status; -1, and fails the test, if the program cannot be compiled.
+// Compiles and runs a program. Appends its outputs, which start as bytes of 0xA5, as in the interpreter. Returns the
+// status. If the program cannot be compiled, fails the test and returns -1.
 inline int32_t RunCompiled(const Program& p, const std::vector<std::string>& inputs,
                            std::vector<std::string>* outputs, int threads = 2) {
   std::vector<size_t> prepared;

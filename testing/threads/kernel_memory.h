@@ -1,9 +1,10 @@
-// The memory of threads, warps and blocks, which ends with its kernel, as vector clocks see it (thread_clocks.h).
+// Checks that no buffer of threads, warps or blocks is used by two kernels: such memory ends with its kernel
+// (thread_clocks.h).
 //
 //   KernelMemory memory(program);
 //   absl::Status status = memory.Use(block, buffer);     // at each use
 //
-// kFailedPrecondition: another kernel used the buffer before. A kernel is a child of the root.
+// Use returns kFailedPrecondition if another kernel used the buffer before. A kernel is a child of the root.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The place in the shared memory of a block that several buffers have in turn, as vector clocks see it
-// (thread_clocks.h).
+// Checks that buffers which have the same place in the shared memory of a GPU block use it one after another
+// (thread_clocks.h). An agent is a thread, the copies of a thread, or the producer.
 //
 //   SharedTurn turn;
 //   if (!turn.Take(buffer, agent, clocks[agent])) ...     // before each access
@@ -19,8 +19,8 @@ namespace kiln {
 class SharedTurn {
  public:
   // Notes that an agent uses the place for the buffer. Returns false if the buffer had lost the place to another one,
-  // or if a use for an earlier buffer may come after this. `seen` is the agent's clock: by agent, what of it has
-  // happened before.
+  // or if the use may run at the same time as a use of an earlier buffer. `seen` is the agent's vector clock: for each
+  // agent, how much of its work has happened before.
   bool Take(Id buffer, int64_t agent, const VectorClock& seen) {
     used_.resize(seen.size());
     now_.resize(seen.size());
@@ -36,9 +36,9 @@ class SharedTurn {
   }
 
  private:
-  Id buffer_ = kNone;       // that has the place
-  std::set<Id> before_;     // that had it
-  VectorClock used_, now_;  // when each agent last used those, and this one
+  Id buffer_ = kNone;       // the buffer that has the place
+  std::set<Id> before_;     // buffers that had the place
+  VectorClock used_, now_;  // the clock of each agent's last use: of earlier buffers; of this one
 };
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// The vector clocks of a thread block (thread_clocks.h).
+// The vector clocks of the threads of one GPU block (thread_clocks.h).
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace kiln {
 
-using VectorClock = std::vector<int32_t>;  // by agent: what of it has happened before
+using VectorClock = std::vector<int32_t>;  // by agent: how much of its work has happened before
 
 inline void Join(VectorClock& clock, const VectorClock& other) {
   for (size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], other[i]);
@@ -27,13 +27,14 @@ struct ThreadBlock {
     for (size_t a = 0; a < clocks.size(); ++a) clocks[a][a] = 1;
   }
 
-  // Lets the thread wait until at most so many of its groups of copies are under way.
+  // Models a wait of the thread until at most `under_way` of its groups of asynchronous copies are not done: it has
+  // then seen what the other groups did.
   void WaitForCopies(int64_t thread, int64_t under_way) {
     const int64_t done = static_cast<int64_t>(groups[thread].size()) - under_way;
     if (done > 0) Join(clocks[thread], groups[thread][done - 1]);
   }
 
-  // Lets these threads wait for each other.
+  // Models a barrier of these threads: each has then seen what all of them did before.
   void Meet(const std::vector<int64_t>& threads) {
     VectorClock all = clocks[threads[0]];
     for (const int64_t thread : threads) Join(all, clocks[thread]);

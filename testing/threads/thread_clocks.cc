@@ -25,27 +25,27 @@ struct Event {
   BlockIndex block = {};
   int64_t agent = 0;
   int32_t clock = 0;
-  int64_t run = 0;                // of an instance; one of its lanes does all of it
-  Id node = kNone;                // the program's block
+  int64_t run = 0;                // number of the instance; one of its lanes does all of it
+  Id node = kNone;                // the block of the program
   std::vector<int64_t> instance;  // its iters, and those of the blocks around
 };
 
 struct Cell {
-  std::vector<Event> writes;  // of the last value; several threads may store the same one
-  std::vector<Event> reads;   // since the first of these
+  std::vector<Event> writes;  // stores of the last value; several threads may store the same value
+  std::vector<Event> reads;   // loads since the first of these stores
 };
 
 class Walk {
  public:
-  // compact: elements of a temporary that is used below some loops only lie where those of their other
-  // iterations lie.
+  // If `compact`, iterations of the loops around all uses of a temporary have the same elements of it, as in memory
+  // that keeps only what one iteration needs.
   Walk(const Program& program, const SyncPlan& plan, bool compact, int64_t limit)
       : p_(program), plan_(plan), compact_(compact), left_(limit), values_(program.nodes.size()) {
     on_axes_.fill(kNone);
     for (const SharedPlace& place : plan.places) places_[place.buffer] = place.place;
   }
 
-  // Returns whether the places of some buffer are not its elements, so that a compact walk differs from another one.
+  // Returns true if a compact walk differs: if iterations of some loop have the same elements of a buffer.
   bool Differs() {
     for (Id buffer = 0; buffer < static_cast<Id>(p_.buffers.size()); ++buffer)
       if (!Writers(p_, buffer).empty() &&
@@ -68,7 +68,7 @@ class Walk {
   }
 
  private:
-  // --- the walk
+  // --- the walk over the program, as a GPU runs it
   void Visit(Id node) {
     if (!status_.ok()) return;
     if (p_.IsBlock(node)) return VisitBlock(node);
@@ -158,7 +158,7 @@ class Walk {
     });
   }
 
-  // --- values of marks; an instance exists if all that it depends on lie within their extents
+  // --- values of marks (index sums with extents). An instance exists if all marks that it uses lie within extents
   std::optional<int64_t> ValueOf(Source source, const std::vector<int64_t>& iters) {
     if (source.kind == Source::Kind::kIter) return iters[source.id];
     if (source.kind == Source::Kind::kMark) return Checked(source.id, iters);
@@ -220,7 +220,7 @@ class Walk {
     for (const Id operand : e.Operands()) VisitExpr(block, operand);
   }
 
-  // --- who runs
+  // --- the GPU block, and the agents in it that run an instance
   int64_t On(LoopKind kind) const {  // -1: no loop of several iterations is on this axis
     const Id loop = on_axes_[static_cast<size_t>(kind)];
     return loop == kNone ? -1 : values_[loop];
@@ -236,15 +236,15 @@ class Walk {
     return storage == Storage::kWarp ? 32 : storage == Storage::kWarpgroup ? 128 : 1;
   }
 
-  // Sets agents_ to those that run an instance of the block: a thread, the lanes of a fragment's owner, a copy, or the
-  // producer. One thread combines what threads reduced.
+  // Sets agents_ to those that run an instance of the block: a thread, the lanes of a fragment's owner, or the
+  // producer. If `combines`, one thread runs what combines the results of several threads.
   void FindAgents(Id block, bool combines) {
     agents_.clear();
     if (producing_ > 0) {
       agents_.push_back(2 * threads_.Count());
       return;
     }
-    bool gathers = false;  // what several threads reduced
+    bool gathers = false;  // true if one thread combines what several threads reduced
     const auto place = [&](LoopKind kind) {
       const Id loop = on_axes_[static_cast<size_t>(kind)];
       if (loop == kNone) return int64_t{0};
@@ -263,7 +263,7 @@ class Walk {
   }
 
   // --- accesses
-  // Returns true if iterations of a loop may use the same memory: no axis that shares the buffer is around it.
+  // Returns true if a loop's iterations may use the same memory: no axis of it or around it shares the buffer.
   bool IsReused(Id buffer, Source source) const {
     if (source.kind != Source::Kind::kLoop) return false;
     for (Id at = source.id; at != kRoot; at = p_.nodes[at].parent)
@@ -271,7 +271,8 @@ class Walk {
     return true;
   }
 
-  // What loops around all uses of a buffer add to its indices, by dimension; nothing where the uses differ.
+  // Returns what a compact walk subtracts from a buffer's indices, by dimension: what the loops around all uses add to
+  // them; nothing where the uses differ.
   const std::vector<IndexSum>& BaseOf(Id buffer) {
     const auto [found, fresh] = bases_.try_emplace(buffer, p_.buffers[buffer].shape.count, IndexSum());
     if (!fresh || !compact_ || p_.buffers[buffer].role != Role::kTemporary) return found->second;
@@ -298,7 +299,7 @@ class Walk {
     return found->second;
   }
 
-  int64_t CopyOf(Id buffer) const {  // -1: there is one
+  int64_t CopyOf(Id buffer) const {  // -1: the buffer has one copy
     const RingPlan* const ring = RingOf(buffer);
     return ring == nullptr ? -1 : values_.at(ring->loop) % ring->depth;
   }
@@ -366,7 +367,7 @@ class Walk {
     cell.reads.clear();
   }
 
-  // Adds an event in place of an earlier one of its agent.
+  // Adds an event, and removes the earlier one of the same agent.
   static void Keep(std::vector<Event>& events, const Event& event) {
     std::erase_if(events, [&](const Event& e) { return e.agent == event.agent && e.block == event.block; });
     events.push_back(event);
@@ -397,7 +398,7 @@ class Walk {
     return absl::StrCat(who, " of block ", absl::StrJoin(event.block, ","));
   }
 
-  // --- points
+  // --- sync points: barriers, and waits for copies
   void PassPoints(Id child) {
     for (const SyncPoint& point : plan_.points) {
       if (point.before != child) continue;
@@ -443,7 +444,7 @@ class Walk {
     const int64_t threads = threads_.Count();
     return producer ? std::pair(2 * threads, 2 * threads + 1) : std::pair(int64_t{0}, threads);
   }
-  // Each block around which the walk is has barriers of its own.
+  // Joins the clocks of the producer or of all threads with those of a ring copy's barrier, in each running block.
   void Acquire(Barriers barriers, std::pair<Id, int64_t> copy, bool producer) {
     const auto [first, end] = AgentsOf(producer);
     for (auto& [index, block] : blocks_) {
@@ -471,18 +472,18 @@ class Walk {
   int64_t left_;
   absl::Status status_;
   Threads threads_;              // of the kernel
-  std::vector<int64_t> values_;  // of loops; 0: the walk is not in it
+  std::vector<int64_t> values_;  // values of loops; 0: the walk is not in the loop
   std::array<Id, kLoopKinds>
       on_axes_;                    // by kind: the innermost loop of several iterations that the walk is in
-  std::vector<int64_t> iters_;     // of the innermost block
+  std::vector<int64_t> iters_;     // iters of the innermost block
   std::vector<int64_t> instance_;  // iters of all blocks around
-  std::vector<int64_t> agents_;    // that run the instance
+  std::vector<int64_t> agents_;    // agents that run the instance
   int producing_ = 0;
   int64_t run_ = 0;
   KernelMemory memory_{p_};
   std::map<Id, std::vector<IndexSum>> bases_;  // by buffer
   std::map<BlockIndex, ThreadBlock> blocks_;
-  std::map<Id, int32_t> places_;  // of buffers that take turns
+  std::map<Id, int32_t> places_;  // places of buffers that take turns
   std::map<std::pair<int32_t, BlockIndex>, SharedTurn> turns_;
   std::map<std::tuple<Id, int64_t, int64_t, BlockIndex>, Cell> cells_;
 };

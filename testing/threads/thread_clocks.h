@@ -1,8 +1,7 @@
-// Judges where the threads of kernels wait for each other, without compiling. Walks a program as a GPU would
-// run it, each thread block with the threads of its axes, and keeps a vector clock for each thread (Mattern
-// 1989; FastTrack, PLDI 2009). Every element of shared and global memory remembers who wrote and read it
-// last. Two accesses of an element, of which one writes, must be ordered by the points of a plan, or they
-// race.
+// Judges without compiling whether the threads of kernels wait for each other where they must. Walks a program as a GPU
+// would run it, each thread block with the threads of its axes, and keeps a vector clock for each thread (Mattern 1989;
+// FastTrack, PLDI 2009). Every element of shared and global memory remembers who wrote and read it last. Two accesses
+// of an element, of which one writes, must be ordered by the sync points of a plan, or they race.
 //
 //   absl::Status status = CheckThreadClocks(program, plan);
 //
@@ -15,10 +14,10 @@
 // Neither the analysis that derives plans nor the loop plan of lowering is used here: the clocks must not
 // share their mistakes.
 //
-// A child of the root is a kernel, with which all memory ends that is not the grid's: another kernel that uses it is found,
-// too (kFailedPrecondition).
+// A child of the root is a kernel. Memory of threads, warps and blocks ends with its kernel, so a use of it by another
+// kernel is an error, too (kFailedPrecondition).
 //
-// Loads at computed indices are not judged otherwise. kResourceExhausted if the walk would take more than `limit`
+// Loads at computed indices are only judged for this. kResourceExhausted if the walk would take more than `limit`
 // accesses. Pure function; thread-safe.
 #pragma once
 

@@ -1,4 +1,5 @@
-// Tests jobs: searches that are specified as JSON.
+// Tests api::Job and RunJob, which run a search that is specified as JSON and return a JSON document, also if the
+// search fails or is interrupted.
 #include "api/job.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// Tests how the records of a whole model are chosen.
+// Tests the choice of records for the tasks of a whole model: each task takes the record of that library of the model
+// in which the task ran fastest. Choices are stored for each model and machine.
 #include "api/internal/model/race_wholes.h"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,5 @@
-// Tests a Session on small files, in this process.
+// Tests api::Session in this process on small MLIR files: loading, tuning, events, interrupts, checks, replay and
+// export.
 #include "api/session.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ Source Text(const char* text) { return {.path = "", .text = text, .name = "", .f
 
 class SessionTest : public testing::Test {
  protected:
-  // Returns a session with this text loaded.
+  // Returns a session that has loaded this MLIR text and whose database is in the test's folder.
   Session With(const char* text) const {
     Session session({.database = folder_ / "kiln.db"});
     EXPECT_TRUE(session.Load(Text(text)).ok());

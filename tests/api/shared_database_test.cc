@@ -1,4 +1,4 @@
-// Tests databases that other processes use, or that may only be read.
+// Tests the lock that keeps two commands from using one database at once, and databases that this user may only read.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -39,7 +39,7 @@ TEST(RunLock, LeavesNoFileBehind) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-// Reads the database as a user who may not write it.
+// Reads a database as a user who may not write it, and expects the rows that are only in its write-ahead log so far.
 TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const TemporaryFolder folder;
@@ -57,7 +57,8 @@ TEST(ReadOnlyDatabase, IsReadWithWhatIsInItsLog) {
   EXPECT_TRUE(found) << store.status();
 }
 
-// Reads the file of an earlier version of Kiln, which cannot be migrated in place.
+// Reads a database with the schema of an earlier version of Kiln as a user who may not write it. Expects its rows, and
+// that the file keeps its schema.
 TEST(ReadOnlyDatabase, IsReadWhateverItsVersion) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
   const TemporaryFolder folder;

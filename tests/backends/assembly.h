@@ -1,4 +1,5 @@
-// Compiles programs to assembly for named machines (backends/cpu/targets.h), and finds loops in the assembly.
+// For tests of generated code: compiles programs to x86 assembly for named machines (backends/cpu/targets.h), and finds
+// innermost loops, accumulators and spills in the assembly.
 #pragma once
 
 #include <regex>
@@ -32,8 +33,8 @@ inline int Matches(const std::string& text, const std::string& pattern) {
   return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-// Returns the innermost loops of x86 assembly: the text between a label and a jump back to it, without another backward
-// jump.
+// Returns the text of each innermost loop of x86 assembly: the lines between a label and a jump back to the label, if
+// there is no other backward jump between.
 inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
   const std::vector<std::string> lines = absl::StrSplit(assembly, '\n');
   const std::regex jump("\tj[a-z]+\t(\\.L[A-Za-z0-9_]+).*");
@@ -55,7 +56,7 @@ inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
 constexpr char kFma[] = "\tvfmadd", kStack[] = "\tv[^\n]*\\(%r(sp|bp)\\)",
                kStore[] = "\tvmov[^\n]*\t%[xyz]mm[0-9]+(, -?[0-9]*|, )\\(";
 
-// Returns the innermost loops that contain fused multiply-adds.
+// Returns the innermost loops of x86 assembly that contain fused multiply-adds.
 inline std::vector<std::string> LoopsOfSums(const std::string& assembly) {
   std::vector<std::string> loops;
   for (const std::string& loop : InnermostLoops(assembly))
@@ -63,7 +64,7 @@ inline std::vector<std::string> LoopsOfSums(const std::string& assembly) {
   return loops;
 }
 
-// Returns the registers in which fused multiply-adds accumulate.
+// Returns the registers that are results of fused multiply-adds in the assembly of a loop.
 inline std::set<std::string> Accumulators(const std::string& loop) {
   std::set<std::string> registers;
   const std::regex fma("\tvfmadd[^\n]*, (%[xyz]mm[0-9]+)");
@@ -72,8 +73,8 @@ inline std::set<std::string> Accumulators(const std::string& loop) {
   return registers;
 }
 
-// Expects that a loop keeps `sums` vectors of accumulators, each in a register of its own, without spills or
-// stores.
+// Expects that the assembly of a loop has fused multiply-adds to exactly `sums` vector registers, and neither spills
+// nor stores.
 inline void ExpectSumsInRegisters(const std::string& loop, int sums) {
   EXPECT_EQ(Matches(loop, kStack), 0) << loop;
   EXPECT_EQ(Matches(loop, kStore), 0) << loop;

@@ -1,4 +1,4 @@
-// Tests which tensor of a file becomes which constant of a model.
+// Tests BindWeights, which finds the tensor of a weights file for each constant of a model: by name, or else by order.
 #include "backends/model/bind_weights.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 namespace kiln {
 namespace {
 
-// Returns the program y = x + b + w.T[0] and so on, where arg0 is an input, and arg1 f32[2,3], arg2 f32[3] and arg3
-// i8[4] are constants.
+// Returns the program y[i, j] = arg0[j] + arg1[i, j], with the input arg0: f32[3] and the constants arg1: f32[2,3],
+// arg2: f32[3] and arg3: i8[4], the last two unused.
 Program Model() {
   Builder b("model");
   const Id x = b.Input("arg0", DType::kF32, {3}), w = b.Constant("arg1", DType::kF32, {2, 3});
@@ -27,7 +27,7 @@ struct Entry {
   int bytes;
 };
 
-// Returns the bytes of a file with these tensors.
+// Returns the bytes of a .safetensors file with these tensors, filled with zeros.
 std::string File(const std::vector<Entry>& entries) {
   std::string header = "{";
   int at = 0;
@@ -39,7 +39,8 @@ std::string File(const std::vector<Entry>& entries) {
   return Safetensors(header + "}", std::string(at, '\0'));
 }
 
-// Returns the names of the constants' tensors, or the error.
+// Binds tensors of a file to the three constants of the model. Returns the names of the tensors in the order of the
+// constants, or the error message. `arguments` are the names of the model's arguments.
 std::string Bound(const std::vector<Entry>& entries,
                   const std::vector<std::string>& arguments = {"x", "fc.weight", "fc.bias", ""}) {
   const std::string bytes = File(entries);

@@ -1,6 +1,6 @@
-// Tests that terms beyond the bounds of an image are left out if factors are assumed to be finite, and that
-// the code for the image's boundaries computes the right values. tests/lower/plans/guards_boundary_*.txt show
-// this code.
+// Tests compiled convolutions with padding. Terms of a sum that read beyond the bounds of the image are left out if
+// factors are assumed to be finite, by separate code for tiles at the boundary, which
+// tests/lower/plans/guards_boundary_*.txt show.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,8 +17,8 @@ namespace {
 
 constexpr int64_t kSize = 7, kFilters = 32;
 
-// Returns a schedule of C[h, w, f] = sum of X[s*h + i - 1, s*w + j - 1] * W[i, j, f] over a window of 3x3, with zeros
-// around X; in unrolled tiles of rows x columns.
+// Returns a schedule of C[h, w, f] sum= X[s*h + i - 1, s*w + j - 1] * W[i, j, f] with a 3x3 window and zeros around X,
+// where s is the stride. Tiles of rows x columns are unrolled, f is vectorized, and factors are assumed to be finite.
 Schedule Convolution(int64_t rows, int64_t columns, int64_t stride = 1) {
   Builder b("window");
   const int64_t out = (kSize - 1) / stride + 1;
@@ -64,7 +64,8 @@ TEST(BoundaryVersions, OfWhatMayBeInfiniteNothingIsLeftOut) {
   }
 }
 
-// Tiles that do not divide the image also need guards.
+// Expects the interpreter's results for strides from 1 to 3 and tiles of 1 to 7 rows and columns, also for tiles that
+// do not divide the image and need guards.
 TEST(BoundaryVersions, ComputeTheSameInAllTiles) {
   RandomDice dice(Engine{7});
   for (const int64_t stride : {1, 2, 3}) {

@@ -1,4 +1,5 @@
-// Tests builders: their results, their refusals, and that a crash of the compiler does not reach the caller.
+// Tests BuilderPool, which compiles programs in builder processes: outputs, errors, limits of time and memory, and that
+// a crash of the compiler is only a failed build.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,5 @@
-// Compiles whole models, loads them into this process and runs them. Needs the headers of MLIR.
+// For tests: compiles whole models, loads them into this process and runs them in guarded memory. Needs the headers of
+// MLIR.
 #pragma once
 
 #include <cstring>
@@ -16,7 +17,8 @@
 
 namespace kiln {
 
-// A model as a loaded library, whose functions are named "net".
+// A compiled model: its program, the plan of its calls, the code of its tasks, and the loaded library, whose function
+// is "net".
 struct BuiltModel {
   Program model;
   ModelPlan plan;
@@ -25,8 +27,8 @@ struct BuiltModel {
   Loaded library;
 };
 
-// Builds and loads the model, with the plan of its calls checked. `schedule` gives a task another program of the same
-// meaning.
+// Compiles and loads the model, and checks the plan of its calls. `schedule` may return a scheduled version of the
+// program of a task.
 inline absl::StatusOr<BuiltModel> BuildModel(
     Program model, BuilderPool& builders,
     absl::FunctionRef<Program(const Program&)> schedule = [](const Program& task) { return task; }) {
@@ -47,7 +49,8 @@ inline absl::StatusOr<BuiltModel> BuildModel(
                     *std::move(loaded)};
 }
 
-// Memory of the caller, filled with bytes that are NaN as floats, with a guard behind it.
+// Memory of `bytes` bytes, filled with bytes that are NaN as floats, with a guard of 256 bytes behind. IsWhole tells
+// whether the guard is unchanged.
 class Guarded {
  public:
   explicit Guarded(int64_t bytes) : bytes_(bytes), memory_(bytes + kGuard, '\xff') {}
@@ -61,7 +64,8 @@ class Guarded {
   Array<char> memory_;
 };
 
-// The arrays of one caller: the parameters, the weights and the arena. The inputs and constants have their bytes.
+// Guarded arrays for a call of a built model: each parameter, with inputs and constants filled in, the weights, and the
+// arena. Runs the model on these arrays.
 class ModelMemory {
  public:
   ModelMemory(const BuiltModel& built, const std::vector<std::string>& inputs) : built_(built) {

@@ -1,5 +1,5 @@
-// Tests that the schedules of lesson 9 have the traces in the golden files for AVX2, and that replaying these
-// gives the same programs.
+// Tests that the schedules of lesson 9, written by hand for AVX2, have the traces in the golden files, and that
+// replaying these traces gives the same programs.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"

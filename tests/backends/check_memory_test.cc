@@ -1,4 +1,5 @@
-// Runs a model's library beside the same tasks with every array in pages of its own.
+// Tests CheckMemory, which runs the library of a model and again each of its calls with every array in pages of its
+// own, and names the call that reads or overwrites memory of others.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -96,7 +97,7 @@ TEST(CheckMemory, NamesTheCallThatOverwritesWhatALaterOneReads) {
 
 TEST(CheckMemory, NamesTheCallThatReadsBesideItsArrays) {
   const Program model = Residual();
-  // The last product reads twelve rows of h2, which has eight.
+  // Replaces the last task by a program that reads twelve rows of h2, an array of eight rows.
   const auto more_rows = [](const Program&, std::vector<ScheduledTask>& tasks, ModelPlan&) {
     ASSERT_EQ(tasks.size(), 2u);
     Builder b("larger");

@@ -125,8 +125,8 @@ TEST(Codegen, LanesOfBf16AreStoredOneByOne) {
   EXPECT_THAT(y, testing::ElementsAre(44, 0, 0, 0, 0, 11, 0, 0));
 }
 
-// The code for y[i] = x[3*i + o] + x[3*i + o + 1] uses one stepping pointer for both loads and one for the
-// store.
+// Compiles a loop y[i] = x[3*i + o] + x[3*i + o + 1]. Tests that its code increments one pointer for both loads and one
+// for the store, instead of computing addresses from i, and that the results are right.
 TEST(Codegen, AddressesOfInnermostLoopsStep) {
   const char text[] = R"(
     func.func @f(%x: memref<999xf32>, %y: memref<100xf32>, %o: memref<1xindex>) {
@@ -176,7 +176,8 @@ TEST(Codegen, DescribesTheHost) {
   EXPECT_THAT(Host().fingerprint, HasSubstr(Host().cpu));
 }
 
-// Returns MLIR text that converts 65536 inputs from one type to another, with scalar and vector code.
+// Returns MLIR text of a function that converts 65536 inputs from one type to another by the operation `op`: to y in
+// vectors of eight, and to z one by one.
 std::string Convert(const std::string& op, const std::string& from, const std::string& to) {
   return absl::StrFormat(R"(
     func.func @f(%%x: memref<65536x%2$s>, %%y: memref<65536x%3$s>, %%z: memref<65536x%3$s>) {

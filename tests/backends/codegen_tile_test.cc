@@ -1,4 +1,5 @@
-// Tests that a tile of accumulators in a stack array, as lowering emits it, is promoted to registers.
+// Tests that LLVM keeps the accumulators of a tiled matrix product, which lowering emits as an array on the stack, in
+// registers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,8 +13,8 @@
 namespace kiln {
 namespace {
 
-// Writes C = A * B with a register tile of `rows` x `vectors` in an alloca, fully unrolled, as lowering emits
-// it.
+// Writes the MLIR text of a kernel that computes C = A * B, as lowering emits it: with a tile of `rows` x `vectors`
+// vectors in an alloca, and the loops over the tile unrolled.
 class TileWriter {
  public:
   TileWriter(int m, int n, int k, int rows, int vectors, int lanes)
@@ -57,7 +58,7 @@ class TileWriter {
     });
   }
 
-  // Appends an operation; returns the name of its result.
+  // Appends an MLIR operation to the text. Returns the name of its result, such as %v7.
   std::string Set(const std::string& operation) {
     const std::string value = absl::StrCat("%v", next_++);
     absl::StrAppend(&text_, "  ", value, " = ", operation, "\n");

@@ -1,4 +1,4 @@
-// Compares the results of compiled code with those of the interpreter.
+// Compiles and runs a program on random inputs, and expects exactly the results of the interpreter.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Tests contraction: only lowering decides which products and sums are rounded once.
+// Tests contraction of multiplications and additions to fused multiply-adds: LLVM fuses only operations that lowering
+// marked, and lowering marks those of the program only if asked.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -30,7 +31,7 @@ bool Fuses(const Program& p, bool contract) {
   return absl::StrContains(AssemblyOf(**module, p.name), "vfm");
 }
 
-// Returns the program y[i] = f(x[i]), in vectors of eight.
+// Returns the program y[i] = f(x[i]) for 64 elements, vectorized by eight.
 Program Map(absl::FunctionRef<Id(Builder&, Id)> f) {
   Builder b("map");
   const Id x = b.Input("x", DType::kF32, {64}), y = b.Output("y", DType::kF32, {64});
@@ -87,7 +88,7 @@ TEST(Contract, FunctionsFuseWhatTheyAreMadeOf) {
   }
 }
 
-// The power becomes x * x, whose product must not be fused with the program's own addition.
+// Tests x^2 + 5: the power is lowered to x * x. Without contraction, this product must not be fused with the addition.
 TEST(Contract, WhatAFunctionGivesIsNotFusedWithTheRest) {
   const auto f = [](Builder& b, Id x) {
     return b.Add(b.Make(Op::kPow, DType::kF32, x, b.Float(DType::kF32, 2)), b.Float(DType::kF32, 5));

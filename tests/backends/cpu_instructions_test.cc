@@ -1,6 +1,6 @@
-// Tests every row of lang/intrinsics/cpu_instructions.h: a compiled call computes what the interpreter
-// computes from the description. The call runs as loops, as the instruction if this machine has it, and with
-// C functions in place of the instruction or, for Arm, under qemu.
+// Tests every CPU instruction in the table of lang/intrinsics/cpu_instructions.h: compiled calls compute what the
+// interpreter computes from the description. A call runs as loops, as the instruction if this machine has it, and else
+// under qemu (Arm) or with C functions in place of the instruction (x86).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -26,7 +26,7 @@
 namespace kiln {
 namespace {
 
-// Returns a program that calls the instruction once, in place of the loops of its description.
+// Returns the program that describes the instruction, with one call of the instruction in place of the loops.
 Program CallOf(const CpuInstruction& row) {
   Program p = ParseProgram(row.description()).value();
   BlockNode call;
@@ -39,7 +39,8 @@ Program CallOf(const CpuInstruction& row) {
   return p;
 }
 
-// Returns a program of calls that add to sums, with B in memory as the instruction wants it.
+// Returns a product in tiles, each a call of the instruction that adds to sums. If the instruction needs it, B has an
+// interleaved layout.
 Program CallsOf(const CpuInstruction& row) {
   Program p = Product(row);
   if (row.interleave < row.k) {
@@ -52,8 +53,8 @@ Program CallsOf(const CpuInstruction& row) {
   return Tensorized(p, "product", FamilyOf(row));
 }
 
-// Returns inputs of whole numbers, which all types represent exactly and whose sums are not rounded; for factors of i8,
-// of any bytes.
+// Returns random inputs for the program: small whole numbers, so that no sum is rounded, or any bytes if the factors
+// are i8.
 std::vector<std::string> InputsOf(const Program& p, const CpuInstruction& row) {
   RandomDice dice(Engine({3}));
   std::vector<std::string> inputs = RandomInputs(p, dice);
@@ -64,7 +65,7 @@ std::vector<std::string> InputsOf(const Program& p, const CpuInstruction& row) {
   return inputs;
 }
 
-// Returns the bytes of the inputs in memory, where B may have a layout.
+// Returns the bytes of the inputs as they lie in memory: those of B are permuted if B has an interleaved layout.
 std::vector<std::string> InMemory(std::vector<std::string> inputs, const Program& p,
                                   const CpuInstruction& row) {
   if (p.buffers[p.parameters[1]].layout.axes.count == 0) return inputs;
@@ -83,7 +84,8 @@ std::string Bytes(const std::string& bytes) {
                        [](std::string* out, char c) { absl::StrAppend(out, int{static_cast<uint8_t>(c)}); });
 }
 
-// Returns C code whose main returns 0 if the program computes what is wanted.
+// Returns C code of a main function that calls the compiled program on these inputs and returns 0 if the output is
+// `wanted`.
 std::string MainOf(const Program& p, const std::vector<std::string>& inputs, const std::string& wanted) {
   return absl::Substitute(R"(
 int $0(void*, void*, void*);
@@ -99,7 +101,8 @@ LowerOptions For(const MachineTarget& machine) {
           .features = machine.features};
 }
 
-// Returns a machine that has the first of the features that suffice.
+// Returns a machine, x86 with AVX2 or Arm, that has the instruction: of alternative sets of features that provide it,
+// the first.
 MachineTarget MachineWith(const CpuInstruction& row) {
   const std::vector<std::string> alternatives = absl::StrSplit(row.feature, '|');
   const std::string features = absl::StrCat("+", absl::StrReplaceAll(alternatives[0], {{"+", ",+"}}));
@@ -131,8 +134,9 @@ void ExpectUnderQemu(const std::string& object, const std::string& c) {
   EXPECT_EQ(std::system(absl::StrCat(in, "qemu-aarch64 -cpu max ./main").c_str()), 0);
 }
 
-// Expects that the program, compiled for a machine that has the instruction, uses it and gives `wanted`: under QEMU, or
-// with C functions in its place on x86-64 with AVX2, else without a run.
+// Compiles the program for a machine that has the instruction and expects that the code uses it. Then runs the code and
+// expects `wanted`: under qemu for Arm, and on x86-64 with AVX2 with C functions in place of the instruction; elsewhere
+// it is not run.
 void ExpectInstruction(const CpuInstruction& row, const Program& p, const std::vector<std::string>& inputs,
                        const std::string& wanted) {
   const MachineTarget machine = MachineWith(row);

@@ -1,5 +1,5 @@
-// Builds whole models for 64-bit Arm, links them with a C program, runs it with qemu, and compares the results with
-// those of the same program on this machine.
+// Builds whole models for 64-bit Arm with `kiln build`, runs them in a C program under qemu, and compares the results
+// with those of the same model built for this machine.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,8 @@
 namespace kiln {
 namespace {
 
-// Draws all data, prepares the weights, runs the model on one thread and on two, and prints the results of both.
+// A C program that fills inputs and constants with pseudo-random data, prepares the weights, runs the model on one
+// thread and on two, and prints the results of both.
 constexpr char kMain[] = R"(
 #include <stdint.h>
 #include <stdio.h>
@@ -46,7 +47,8 @@ int main(void) {
 }
 )";
 
-// Returns the results of the model as floats: those of one thread, then those of two.
+// Builds the model for the target, compiles it with the C program, and runs that. Returns the printed results: those of
+// one thread, then those of two.
 std::vector<float> Results(const TemporaryFolder& folder, const std::string& file, const std::string& target,
                            const std::string& compile, const std::string& run) {
   const std::string out = folder / target;

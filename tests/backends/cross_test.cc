@@ -1,5 +1,5 @@
-// Schedules and exports programs for other machines, links them with a C program, runs them (on Arm with
-// qemu), and compares the results with the interpreter.
+// Exports random schedules of operators for other machines (Arm, old and new x86), runs them in a C program, for Arm
+// under qemu, and compares the results with the interpreter.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -41,7 +41,8 @@ std::string Shell(const std::string& command) {
   return pclose(pipe) == 0 ? text : absl::StrCat(command, " fails: ", text);
 }
 
-// Returns C code that reads all parameters from a file, calls f0 .. f7 on them, and appends the outputs of each to a file.
+// Returns C code of a main function that reads all parameters from the file "inputs", calls the exported functions f0,
+// f1, .. on copies of them, and writes the outputs of each to standard output.
 std::string MainText(const Program& p, int functions) {
   std::string text = "#include <stdio.h>\n#include <string.h>\n", arguments, before, after;
   int64_t at = 0;
@@ -74,7 +75,8 @@ SearchSpace SpaceOf(const Program& program, const std::string& machine) {
   return space;
 }
 
-// Expects that the kernels of all traces give `wanted`; `outputs` has their outputs one after the other.
+// Expects that each trace's kernel computed `wanted`, but for rounding. `outputs` are the bytes of the outputs of all
+// kernels, one after the other.
 void ExpectOutputs(const std::string& outputs, const std::vector<std::string>& traces,
                    const std::vector<std::string>& wanted) {
   size_t at = 0;

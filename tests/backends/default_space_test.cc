@@ -1,5 +1,5 @@
-// Compiles and runs schedules of the default space for contractions whose extents have few divisors. The data
-// are small integers in floats, so that every result is exact.
+// Compiles and runs two draws from each sketch of the default space for matrix products whose extents have few
+// divisors, and expects exact results: the inputs are small integers.
 #include "lang/text/text.h"
 #include "modules/default_modules.h"
 #include "testing/compiled/run_program.h"

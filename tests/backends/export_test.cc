@@ -1,4 +1,5 @@
-// Tests export: the files that a C program gets, and that they need nothing of Kiln.
+// Tests export of a scheduled program for the CPU: header, object, shared library, MLIR and trace. C programs that use
+// them need nothing else of Kiln.
 #include "backends/export/export.h"
 
 #include <gmock/gmock.h>
@@ -170,8 +171,8 @@ TEST(Export, PrepareIsAFunctionOfItsOwn) {
   EXPECT_EQ(output.status, 0) << output.text << Read(folder + "/packed.h");
 }
 
-// Returns a program that computes Y[i, j] = 2 * X[i, 511 - j] with a temporary row that is private to each iteration of
-// the parallel loop.
+// Returns the program T[i, j] = X[i, j] + X[i, j]; Y[i, j] = T[i, 511 - j] with a parallel loop over i. Each iteration
+// has a temporary row T of its own.
 Program ParallelRows() {
   Builder b("rows");
   const Id X = b.Input("X", DType::kF32, {64, 512}), Y = b.Output("Y", DType::kF32, {64, 512}),
@@ -187,7 +188,8 @@ Program ParallelRows() {
   return s.program();
 }
 
-// C code in which three threads call the function at the same time; it counts all threads that ran.
+// A C program in which three threads call the exported function at the same time. It prints whether each result is
+// right, and how many threads the process had.
 constexpr char kUseRows[] =
     "#include \"rows.h\""
     R"(
@@ -247,7 +249,8 @@ TEST(Export, ParallelLoopsRunOnThePoolThatIsThere) {
       << header;
 }
 
-// dlclose must not unload the library, because its threads may still run its code.
+// Opens, calls and closes the exported library three times. dlclose must not unload a library with a thread pool, since
+// its threads may still run its code.
 TEST(Export, ALibraryWithThreadsStaysWhenItIsClosed) {
   const std::string folder = FreshFolder();
   ASSERT_TRUE(Export(ParallelRows(), "rows", folder, Builders()).ok());
@@ -311,7 +314,8 @@ TEST(Export, TheMlirIsTheSameProgram) {
   }
 }
 
-// Runs the exported MLIR text with stock MLIR passes and MLIR's own runner, and returns the outputs.
+// Exports the program, runs the exported MLIR text with stock MLIR passes and MLIR's own runner, and returns the
+// output.
 std::vector<float> RunByMlir(const Program& p, const std::vector<std::vector<float>>& inputs) {
   const std::string folder = FreshFolder();
   EXPECT_TRUE(Export(p, "kernel", folder, Builders()).ok());
@@ -346,7 +350,8 @@ std::vector<float> RunByMlir(const Program& p, const std::vector<std::vector<flo
   return result;
 }
 
-// Compares both on small integers, for which sums are exact in any order.
+// Expects that the exported MLIR text, run with stock MLIR passes, computes exactly what the interpreter computes, on
+// inputs of small integers.
 void ExpectMlirComputes(const Program& p) {
   std::vector<std::vector<float>> inputs;
   std::vector<std::string> bytes;
@@ -369,7 +374,8 @@ TEST(Export, StockMlirRunsATiledMatmul) {
 
 TEST(Export, StockMlirRunsParallelLoopsInTurn) { ExpectMlirComputes(ParallelRows()); }
 
-// Y[h, w, c] = sum over a window of X, with zeros around it; lanes over c.
+// Y[h, w, c] sum= X[h + kh - 1, w + kw - 1] * F[kh, kw, c], where X is 0 outside its bounds. The loop over c is
+// vectorized.
 TEST(Export, StockMlirRunsAPaddedConvolution) {
   Builder b("conv");
   const Id X = b.Input("X", DType::kF32, {6, 7}), F = b.Input("F", DType::kF32, {3, 3, 8}),

@@ -1,4 +1,5 @@
-// Tests vector maxima: they take fewer instructions, and give NaN if any value is NaN.
+// Tests vectorized maxima and minima over floats: the result is NaN if any value is NaN, and the code has few
+// instructions for that.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -11,7 +12,8 @@
 namespace kiln {
 namespace {
 
-// Returns the program y[j] = the extremum over i of x[i, j], in registers: i written out, `lanes` of j.
+// Returns the program y[j] = maximum or minimum over i of x[i, j], accumulated in registers: i is unrolled, and j
+// vectorized with `lanes` lanes.
 Program Extremum(Monoid::Kind kind, DType type, int64_t rows, int64_t lanes) {
   Builder b("extremum");
   const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes});
@@ -60,7 +62,7 @@ TEST(Extrema, AreNanWhereAnyValueIs) {
   }
 }
 
-// Returns the assembly for the maximum of nine vectors.
+// Returns the assembly of a maximum of nine f32 vectors with `lanes` lanes, for the named machine.
 std::string Assembly(const std::string& machine, int64_t lanes) {
   const Target target = NamedTarget(machine).value();
   const auto codegen = Codegen::Create(Named(target.triple, target.cpu, target.features).value()).value();

@@ -1,5 +1,5 @@
-// Tests that an argmax gives the index that the file defines: with the body's rules for ties and NaN, in the
-// file's order.
+// Tests that imported argmax and argmin operations give the index that their MLIR file defines: with its rules for ties
+// and NaN, and its order of elements.
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 
-// The body of an argmax, and a C++ function that updates (value, index) with a new pair (v, i) in the same
-// way.
+// One way to write an argmax: the MLIR body that combines the value and index so far with a new element, and a C++
+// function `step` that does the same: it updates (m, p) with (v, i).
 struct Form {
   std::string name, body;
   std::function<void(float v, int64_t i, float& m, int64_t& p)> step;
@@ -81,7 +81,8 @@ const std::vector<Form>& Forms() {
   return *forms;
 }
 
-// Returns MLIR text of the maximum over the two last dimensions of 4x5x7; the index is `index` of its loops %j and %k.
+// Returns MLIR text of an argmax with this body over the last two dimensions of a 4x5x7 tensor. `index` is MLIR text
+// that computes the index of an element from its loops %j and %k, and `start` the initial value.
 std::string Text(const std::string& body, const std::string& index, const std::string& start) {
   return absl::StrReplaceAll(R"(
 #all = affine_map<(i, j, k) -> (i, j, k)>
@@ -128,7 +129,8 @@ TEST(FieldArgMax, OneHundredGiveTheIndexOfTheFilesOrder) {
   const std::vector<float> values = {-2, -1, 0, 1, 1, 1, 2, kNaN, kInf, -kInf};
   for (int n = 0; n < 100; ++n) {
     const Form& form = Forms()[n % Forms().size()];
-    // JAX decides ties by the index but NaN by the order of iterations; these agree only if the index grows.
+    // Draws the index, but for JAX the one that grows with the iterations: JAX decides ties by the index, and NaN by
+    // the order of iterations.
     const Index& index = indices[form.name == "JAX" ? 0 : random() % indices.size()];
     const bool least = absl::StrContains(form.name, "least");
     const float start = random() % 3 == 0 ? 0.5f : least ? kInf : -kInf;

@@ -1,11 +1,12 @@
-// Expects that a file of linalg on tensors computes the same in every way in which Kiln can run it:
+// Imports MLIR text with linalg on tensors, runs it in every way in which Kiln can run it, and expects that all compute
+// the same:
 //   - the interpreter on the imported program, which the other ways are compared with
-//   - the file through stock MLIR passes, which shares nothing with import
-//   - the imported program as it came, lowered, compiled and called
-//   - the same under random traces of the default space
+//   - the file compiled by stock MLIR passes, which share nothing with import
+//   - the imported program without a schedule, lowered, compiled and called
+//   - the program under random traces of the default space, compiled, if `traces` is not 0
 //
-//   ExpectRight(text);                                      // data drawn
-//   ExpectRight(text, {.inputs = {Bytes<float>({1, 2})},    // or given, with what must come out
+//   ExpectRight(text);                                      // random inputs
+//   ExpectRight(text, {.inputs = {Bytes<float>({1, 2})},    // given inputs and outputs
 //                      .wanted = {Bytes<int64_t>({1})}});
 //
 // Floats agree within the rounding of sums of a few hundred terms in another order; integers and NaN exactly.
@@ -67,7 +68,8 @@ inline std::vector<std::string> DrawInputs(const Program& p, uint64_t seed) {
   return TrialInputs(p, seed, RangesOf(p, seed));
 }
 
-// Expects equal outputs; `how` names the way in which `found` was computed.
+// Expects that the outputs in `found` equal those in `wanted`, but for rounding of floats. `how` says in error messages
+// how `found` was computed.
 inline void ExpectOutputs(const Program& p, const std::vector<std::string>& found,
                           const std::vector<std::string>& wanted, const std::string& how) {
   ASSERT_EQ(found.size(), wanted.size()) << how;
@@ -91,8 +93,8 @@ inline void ExpectOutputs(const Program& p, const std::vector<std::string>& foun
   }
 }
 
-// Compiles the file's `function` (empty: its only public one) with stock passes, runs it on poisoned outputs,
-// and returns them.
+// Compiles a function of the MLIR text (`function`; empty: its only public one) with stock MLIR passes, runs it on the
+// inputs, and returns the outputs. These are filled with poison before.
 inline std::vector<std::string> RunStock(const std::string& text, const Program& p,
                                          const std::vector<std::string>& inputs,
                                          const std::string& function = "") {
@@ -126,7 +128,8 @@ inline std::vector<std::string> RunStock(const std::string& text, const Program&
   return outputs;
 }
 
-// Compiles random traces of each sketch of the default space and expects that their outputs are `wanted`.
+// Draws `options.traces` traces from each sketch of the default space, compiles and runs the valid ones, and expects
+// that their outputs are `wanted`.
 inline void ExpectTracesRight(const Program& p, const std::vector<std::string>& inputs,
                               const std::vector<std::string>& wanted, const RightOptions& options) {
   const auto sketches = Enumerate(CpuSpace, p, Target());

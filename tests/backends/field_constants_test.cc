@@ -1,5 +1,5 @@
-// Tests files with several tasks that read the same constants: each task contains the constants that it
-// needs, and takes no constant of the file as an argument.
+// Tests MLIR files whose tasks read the same constants of the file: each task contains the constants that it needs,
+// instead of taking them as arguments. Draws one hundred such files.
 #include <map>
 #include <random>
 
@@ -13,7 +13,8 @@
 namespace kiln {
 namespace {
 
-// MLIR text of steps on a tensor READ and the constants %w (a matrix) and %s (one row).
+// MLIR texts of the steps of a file: kProduct multiplies the tensor READ by the constant matrix %w, and kElements
+// combines its elements with the constant row %s.
 constexpr absl::string_view kProduct = R"(
   %vN = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (MAP)>,
       affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
@@ -35,7 +36,7 @@ constexpr absl::string_view kElements = R"(
 std::string Draw(std::mt19937& random) {
   const auto pick = [&](const std::vector<std::string>& list) { return list[random() % list.size()]; };
   const int rows = 1 + static_cast<int>(random() % 9), columns = 2 + static_cast<int>(random() % 9);
-  // Numbers whose sums are exact.
+  // Returns the text of a row of random numbers whose sums and products are exact.
   const auto numbers = [&](int count) {
     std::vector<std::string> row;
     for (int i = 0; i < count; ++i) row.push_back(pick({"-1.0", "-0.5", "0.0", "0.5", "1.0", "2.0"}));
@@ -55,7 +56,8 @@ std::string Draw(std::mt19937& random) {
   std::vector<std::string> results, types;
   const int steps = 3 + static_cast<int>(random() % 4);
   for (int step = 1; step <= steps; ++step) {
-    // The first two steps read the argument, so that at least two products read the same value.
+    // Draws which value the step reads. The first two steps are products of the argument, so that two tasks share a
+    // constant.
     const int read = step <= 2 ? 0 : static_cast<int>(random() % step);
     const bool product = step <= 2 || random() % 2 == 0;
     text += absl::StrReplaceAll(product ? kProduct : kElements,
@@ -74,7 +76,8 @@ std::string Draw(std::mt19937& random) {
                               {"1xS", absl::StrCat("1x", columns, "xf32")}});
 }
 
-// Compiles each task of the file by itself, unscheduled and under random traces, and checks the results.
+// Compiles and runs each task of the file by itself, unscheduled and under random traces, and compares the outputs of
+// the file with the interpreter. Increments `several` if the file has more than one task.
 void ExpectTasksRight(const std::string& text, const RightOptions& options, size_t& several) {
   SCOPED_TRACE(absl::StrCat(options.name, "\n", text));
   const Program p = ImportLinalg(text, options.name)->program;

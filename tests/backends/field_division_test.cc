@@ -1,5 +1,5 @@
-// Tests divisions and shifts by tensors: trial data lie where the program is defined, and every schedule
-// computes the same.
+// Tests programs with divisions, shifts and gathers by values of tensors: Kiln draws trial data for which the program
+// is defined (no division by zero), and every schedule computes the same.
 #include <random>
 
 #include "absl/strings/match.h"
@@ -15,7 +15,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns MLIR text of an elementwise program whose `body` computes %y from %a and %b.
+// Returns MLIR text of a program on two tensors of this size and type; `body` computes the element %y of the result
+// from their elements %a and %b.
 std::string Text(const std::string& type, int size, const std::string& body) {
   constexpr absl::string_view kText = R"(
 #m = affine_map<(i) -> (i)>
@@ -47,7 +48,9 @@ TEST(FieldDivision, DataOfADivisorAreNotZeroAndThoseOfAnAmountBelowTheWidth) {
   EXPECT_FALSE(divisor->MayBe(0));
   EXPECT_TRUE(divisor->MayBe(-1));
   EXPECT_TRUE(RangeOfDivisor("i8", "%y = arith.shli %a, %b : TYPE")->Within(0, 7));
-  // Amounts from 0 to 7 are below the width, and a number with its last bit set is not zero.
+  // Two programs whose trial data need no limits: the second operand is drawn from 0 to 7, which are valid shift
+  // amounts, and a divisor with its last bit set is never zero. In the third program, the divisor is limited to values
+  // that are not zero.
   EXPECT_FALSE(RangeOfDivisor("i32", "%y = arith.shrui %a, %b : TYPE").has_value());
   EXPECT_FALSE(
       RangeOfDivisor("i32", "%d = arith.ori %b, %one : TYPE\n%y = arith.remsi %a, %d : TYPE").has_value());
@@ -65,7 +68,8 @@ TEST(FieldDivision, AProgramThatIsDefinedNowhereIsNamed) {
               HasSubstr("no trial data are known for which it is defined"));
 }
 
-// Returns a program of one block over 64 elements: `body` makes %y of the elements %a0 to %a4 of five tensors.
+// Returns MLIR text of a program on five tensors of 64 elements; `body` computes the element %y of the result from
+// their elements %a0 to %a4.
 std::string OfFive(const std::string& type, const std::string& body) {
   constexpr absl::string_view kText = R"(
 #m = affine_map<(i) -> (i)>
@@ -87,8 +91,8 @@ func.func @main(%0: tensor<64xTYPE>, %1: tensor<64xTYPE>, %2: tensor<64xTYPE>, %
   return absl::StrReplaceAll(absl::StrReplaceAll(kText, {{"BODY", body}}), {{"TYPE", type}});
 }
 
-// Expects that the program is defined for drawn data: the interpreter divides by no zero, gathers within
-// bounds, and every assertion holds.
+// Imports the MLIR text, draws trial data, and expects that the program is defined for them: it divides by no zero,
+// gathers within bounds, and its assertions hold.
 void ExpectDefined(const std::string& text, uint64_t seed) {
   const auto imported = ImportLinalg(text, "t");
   ASSERT_TRUE(imported.ok()) << imported.status() << text;
@@ -99,17 +103,17 @@ void ExpectDefined(const std::string& text, uint64_t seed) {
 
 TEST(FieldDivision, ConditionsOverThreeInputsAndMoreAreMetTogether) {
   const char* const kBodies[] = {
-      // Three inputs occur in one divisor, or in two divisors.
+      // Bodies in which three inputs occur in one divisor, or in two divisors.
       "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %a2 : TYPE\n%c = arith.muli %d, %a3 : TYPE\n%y = arith.remui %a0, %c : TYPE",
       "%d = arith.subi %a1, %a2 : TYPE\n%c = arith.subi %a2, %a3 : TYPE\n"
       "%q = arith.divsi %a0, %d : TYPE\n%y = arith.remsi %q, %c : TYPE",
-      // A divisor and a shift amount depend on each other.
+      // A body in which a divisor and a shift amount depend on the same input.
       "%d = arith.subi %a1, %a2 : TYPE\n%q = arith.divui %a0, %d : TYPE\n%y = arith.shli %q, %a1 : TYPE",
-      // Each input is a divisor.
+      // A body in which four inputs are divisors.
       "%p = arith.divsi %a0, %a1 : TYPE\n%q = arith.divsi %p, %a2 : TYPE\n%s = arith.remsi %q, %a3 : TYPE\n"
       "%y = arith.divsi %s, %a4 : TYPE",
-      // Interval arithmetic cannot decide whether these divisors may be zero.
+      // Bodies with divisors of which interval arithmetic cannot tell whether they may be zero.
       "%d = arith.xori %a1, %a2 : TYPE\n%c = arith.xori %d, %a3 : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %two : TYPE\n%c = arith.subi %d, %three : TYPE\n%y = arith.divsi %a0, %c : TYPE",
       "%d = arith.muli %a1, %a1 : TYPE\n%c = arith.addi %d, %one : TYPE\n%f = arith.subi %c, %a2 : TYPE\n"
@@ -118,7 +122,8 @@ TEST(FieldDivision, ConditionsOverThreeInputsAndMoreAreMetTogether) {
     for (const char* type : {"i8", "i32", "i64"}) ExpectDefined(OfFive(type, body), 1);
 }
 
-// MLIR text of a gather from a table with TABLE elements.
+// MLIR text of a gather from a table with TABLE elements. BODY computes the index %c of each of 64 results from the
+// elements %a and %b of two i32 tensors.
 constexpr absl::string_view kGather = R"(
 #m = affine_map<(i) -> (i)>
 func.func @main(%table: tensor<TABLExf32>, %i: tensor<64xi32>, %k: tensor<64xi32>) -> tensor<64xf32> {

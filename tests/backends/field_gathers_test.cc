@@ -1,4 +1,5 @@
-// Tests gathers of rows in files that wrap negative indices, which count from the end.
+// Tests MLIR files that gather rows of a table and wrap negative indices, which count from the end: imported, compiled
+// and scheduled, they copy the right rows.
 #include <random>
 
 #include "absl/strings/str_replace.h"
@@ -67,8 +68,8 @@ TEST(FieldGathers, OneHundredGathersOfRowsCopyTheRowsThatTheFileNames) {
   }
 }
 
-// The limit on straight-line code must not exclude wide rows: for every width, some trace of the space is
-// valid.
+// Draws traces for gathers of rows of 8 to 768 elements and expects that some are valid for each width: the limit on
+// the size of straight-line code must not exclude wide rows.
 TEST(FieldGathers, OfEveryWidthHaveValidDraws) {
   for (const int width : {8, 16, 32, 64, 768}) {
     const Program p = ImportLinalg(Text({10, width, 21, true}), "gather").value().program;
@@ -87,7 +88,7 @@ TEST(FieldGathers, OfEveryWidthHaveValidDraws) {
   }
 }
 
-// A gather of rows copies rows, and the default space vectorizes along the row, where lanes are neighbors.
+// Tests that vectorize-inner vectorizes a gather of rows along the row, where the lanes read adjacent elements.
 TEST(FieldGathers, AreVectorizedAlongTheRow) {
   const Program p = ImportLinalg(Text({512, 768, 1024, true}), "gather").value().program;
   RandomDice dice(Engine{1});

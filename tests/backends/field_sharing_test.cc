@@ -1,5 +1,5 @@
-// Tests long chains of operations and values with several readers: as operations on tensors, which the space
-// fuses, and as one body.
+// Tests MLIR files with long chains of elementwise operations, and with values that several operations read. Each is
+// written as operations on tensors, which the space fuses, or as the body of one operation.
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -18,7 +18,8 @@ struct Graph {
   bool one_body;
 };
 
-// Sums are halved, so that values stay in their initial range.
+// Operations on values A and B, each of lines separated by |, of which the second line reads the first as L. Sums of
+// floats are halved, so that values stay in their initial range.
 const std::vector<std::string> kFloats = {"arith.addf A, B : T|arith.mulf L, %half : T",
                                           "arith.subf A, B : T|arith.mulf L, %half : T",
                                           "arith.maximumf A, B : T", "arith.minimumf A, B : T"};
@@ -30,7 +31,8 @@ class Drawing {
  public:
   explicit Drawing(int seed) : random_(seed), type_(Pick({"f32", "f32", "f64", "i8", "i32", "i64"})) {}
 
-  // Returns MLIR text of a graph. Its results are the last value and an earlier one.
+  // Returns MLIR text of random elementwise operations, each on two of the `reach` values before it. The results are
+  // the last value and an earlier one.
   std::string Text(const Graph& graph) {
     std::string text = R"(#m = affine_map<(i) -> (i)>
 func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
@@ -79,7 +81,8 @@ func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
     return absl::StrCat("%v", step - 1 - static_cast<int>(random_() % reach));
   }
 
-  // Returns MLIR text of a random operation on `a` and `b`; its last line defines `name`.
+  // Returns MLIR text of a random operation on the values `a` and `b`, one or two lines. The last line defines the
+  // value `name`.
   std::string Lines(const std::string& name, const std::string& a, const std::string& b) {
     const std::vector<std::string> lines = absl::StrSplit(Pick(IsReal() ? kFloats : kIntegers), '|');
     std::string text;
@@ -96,7 +99,8 @@ func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
   const std::string type_;
 };
 
-// Checks one hundred random graphs with `least` to `most` steps.
+// Draws one hundred files with `least` to `most` operations, each on two of the `reach` values before it, and expects
+// right results.
 void ExpectOneHundred(int least, int most, int reach) {
   for (int n = 0; n < 100; ++n) {
     const Graph graph{.steps = least + n * (most - least) / 99, .reach = reach, .one_body = n % 3 == 0};
@@ -108,12 +112,13 @@ void ExpectOneHundred(int least, int most, int reach) {
 
 TEST(FieldSharing, OneHundredChainsOfUpTo100Operations) { ExpectOneHundred(2, 100, 1); }
 
-// Both operands of a step may have the same operands themselves. Without sharing, the number of expressions
-// would double with each step.
+// Draws files in which each operand of an operation is one of the two values before it, so that values are read more
+// than once. If expressions were trees, their size would double with each operation.
 TEST(FieldSharing, OneHundredGraphsReadTheSameValuesAgain) { ExpectOneHundred(2, 40, 2); }
 TEST(FieldSharing, OneHundredGraphsReadValuesFromLongBefore) { ExpectOneHundred(2, 30, 12); }
 
-// An expression of 61 nodes, which as a tree would have 2^60 leaves.
+// Imports and lowers a file that doubles a value 60 times by v + v. Tests that the task has 61 expressions; as a tree,
+// it would have 2^60 leaves.
 TEST(FieldSharing, SixtyDoublingsAreImportedOutlinedAndLowered) {
   std::string text = R"(#m = affine_map<(i, j) -> (i, j)>
 func.func @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -1,5 +1,5 @@
-// Tests programs beyond float sums: unsigned integers of each width, bit operations, sums of i1, reductions
-// by any operation, products by fma, hyperbolic functions.
+// Draws one hundred MLIR files with types and operations other than sums of floats: unsigned integers of each width,
+// bit operations, reductions of any kind, i1, fma, and hyperbolic functions. Expects right results.
 #include <random>
 
 #include "absl/strings/str_cat.h"
@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-// Parts of the MLIR text of a program: its loops and their kinds, and the shapes and index maps of x, y and
-// the result.
+// The parts of an MLIR text that depend on the kind of operation (elementwise, sum of rows, or matrix product): loops,
+// index maps, iterator types, and the shapes of x, y and the result.
 struct Form {
   std::string loops, x_map, y_map, map, iterators, x, y, result;
 };
@@ -22,7 +22,8 @@ const Form kForms[] = {
     {"i, j, k", "i, k", "k, j", "i, j", R"("parallel", "parallel", "reduction")", "3x17", "17x8", "3x8"},
 };
 
-// V is the value so far, W a second operand, T the type; each line after the first reads the one before as L.
+// Steps of random bodies, each of lines separated by |, for i1 (kBits), other integers and floats. V is the value so
+// far, W another operand, and L the result of the line before.
 const std::vector<std::string> kBits = {"arith.xori V, W", "arith.andi V, W", "arith.ori V, W",
                                         "arith.addi V, W", "arith.maxui V, W"};
 const std::vector<std::string> kIntegers = {"arith.xori V, W",
@@ -60,7 +61,8 @@ class Drawing {
     std::string value = "%a";
     for (int steps = static_cast<int>(random_() % 3); steps >= 0; --steps) {
       std::string step = Pick(real ? kFloats : bit ? kBits : kIntegers);
-      // Maps the operand to [-1/2, 1/2], where every function is defined and nowhere steep.
+      // Puts 0.5 * sin(V) before a step of floats, so that its operand is in [-1/2, 1/2], where all functions are
+      // defined and not steep.
       if (real) step = absl::StrCat("math.sin V|arith.mulf L, %half|", step);
       value = Lines(step, value);
     }
@@ -111,7 +113,7 @@ class Drawing {
  private:
   std::string Pick(const std::vector<std::string>& list) { return list[random_() % list.size()]; }
 
-  // Appends the lines of a step; returns the name of the last line's result.
+  // Appends the lines of a step to the body, with `value` in place of V. Returns the name of the last line's result.
   std::string Lines(const std::string& step, const std::string& value) {
     std::string last = value;
     for (const absl::string_view line : absl::StrSplit(step, '|')) {

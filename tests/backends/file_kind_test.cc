@@ -1,4 +1,5 @@
-// Tests files that are not MLIR: the error names their format and how to convert them.
+// Tests that Kiln recognizes files that are not MLIR, such as ONNX and safetensors, by their first bytes, and that the
+// error of an import names their format.
 #include "backends/import/file_kind.h"
 
 #include "absl/strings/str_cat.h"
@@ -19,7 +20,7 @@ std::string KindName(absl::string_view bytes) {
   return kind ? kind->is : "unknown";
 }
 
-// Returns the beginning of a zip archive, up to the name of the first entry.
+// Returns the first bytes of a zip archive whose first entry has this name, followed by other bytes.
 std::string Zip(absl::string_view name) {
   return absl::StrCat("PK\x03\x04", std::string(22, '\0'), std::string(1, static_cast<char>(name.size())),
                       std::string(3, '\0'), name, "rest");

@@ -1,4 +1,5 @@
-// Tests what the library of a whole model computes with operations that Kiln cannot schedule, as foreign calls.
+// Tests that the library of a whole model computes operations that Kiln cannot schedule, such as loops with tensors and
+// sorts, by calls of code from stock MLIR passes (foreign calls).
 #include <gmock/gmock.h>
 #include <malloc.h>
 
@@ -13,7 +14,8 @@ using ::testing::Not;
 
 using Floats = std::vector<float>;
 
-// Returns the first result of the text for these inputs.
+// Builds the model of an MLIR text, which must have a foreign call, runs it on these inputs, and returns its first
+// result. Expects that no object calls malloc.
 Floats Values(absl::string_view text, const std::vector<std::string>& inputs) {
   const auto whole = BuildWhole(text);
   if (!whole.ok()) {
@@ -134,7 +136,8 @@ func.func @net(%x: tensor<2xf32>, %n: tensor<i64>) -> tensor<2xf32> {
   EXPECT_THAT(Values(kText, {F({3, 10}), I({0})}), ElementsAre(3, 10));
 }
 
-// exp in a task, a loop, then a product in a task: the loop's buffers lie in the arena.
+// Builds a model of a product, a loop with tensors that sums prefixes, and additions. Tests that the foreign call of
+// the loop runs between calls of tasks, with right results.
 TEST(ForeignCalls, RunBetweenTasks) {
   const auto whole = BuildWhole(R"(
 func.func @net(%x: tensor<4xf32>, %w: tensor<4xf32> {kiln.constant}) -> tensor<4xf32> {
@@ -185,7 +188,8 @@ func.func @net(%x: tensor<4xf32>) -> tensor<f32> {
   EXPECT_THAT(ValuesOf<float>(good.outputs[0]), ElementsAre(10));
 }
 
-// The temporary has no bound, so it is allocated.
+// A loop makes a tensor whose size depends on the input, so that it is allocated while the model runs, and then an
+// assertion fails. Tests that the memory is freed: repeated runs do not use more.
 TEST(ForeignCalls, AFailedAssertionFreesWhatIsAllocated) {
   const auto whole = BuildWhole(R"(
 func.func @net(%n: tensor<i64>) -> tensor<i64> {
@@ -222,7 +226,8 @@ func.func @net(%n: tensor<i64>) -> tensor<i64> {
   EXPECT_LT(held(), before + (1 << 20));  // one array takes 8 MB
 }
 
-// The number of elements that are kept is computed, so the tensor between the operations has no fixed shape.
+// Builds a model that cuts a slice whose size depends on an input, squares its elements, and puts it back. Tests that
+// the result is right, although the slice has no fixed shape.
 TEST(ForeignCalls, TakeTensorsOfComputedShapesWithThem) {
   constexpr char kText[] = R"(
 func.func @net(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
@@ -242,7 +247,7 @@ func.func @net(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<4xf32> {
   EXPECT_THAT(Values(kText, {F({2, 3, 4, 5}), I({9})}), ElementsAre(4, 9, 16, 25));
 }
 
-// --- dialects that upstream MLIR does not have
+// --- Tests of operations of TMTensor and StableHLO, dialects that upstream MLIR does not have
 
 TEST(ForeignCalls, ScanOfTmTensor) {
   const auto text = [](const char* inclusive) {
@@ -263,7 +268,8 @@ func.func @net(%x: tensor<2x3xf32>, %a: tensor<2xf32>) -> tensor<2x3xf32> {
   EXPECT_THAT(Values(text("false"), {F({1, 2, 3, 4, 5, 6}), F({0, 10})}), ElementsAre(0, 1, 3, 10, 14, 19));
 }
 
-// Sorts keys, and carries the values along. Equal keys keep their order.
+// Sorts seven keys with their values, by an operation of StableHLO and one of TMTensor. Tests that values move with
+// their keys, and that equal keys keep their order.
 TEST(ForeignCalls, SortOfStablehloAndTmTensorIsStable) {
   constexpr char kStablehlo[] = R"(
 func.func @net(%k: tensor<7xf32>, %v: tensor<7xf32>) -> tensor<14xf32> {

@@ -40,7 +40,7 @@ constexpr int kTries = 30;
 constexpr const char* kClasses[] = {"pipelined", "asynchronous", "across-threads", "guarded", "shared",
                                     "registers", "kernels",      "prepared",       "tiles"};
 
-// A program, and what a schedule made of it.
+// A program, and the same program after a random GPU schedule, with the steps as text.
 struct Drawn {
   Program original, scheduled;
   std::string steps;
@@ -61,7 +61,8 @@ std::vector<const Primitive*> MakersOfKernels() {
   return makers;
 }
 
-// Returns true if several threads may run the same instance of a block, and store the same value: the clocks see a race.
+// True if several threads may run the same instance of a block and store the same value to memory that they share. The
+// vector clocks of the emulator would report this as a race.
 bool MayRepeatStores(const Program& p) {
   return absl::c_any_of(Blocks(p), [&](Id block) {
     const bool shares = absl::c_any_of(
@@ -71,8 +72,8 @@ bool MayRepeatStores(const Program& p) {
   });
 }
 
-// Returns a random program after random steps, with what they leave without axes bound at the end. Returns nullopt if
-// no axis is bound, an owner is wrong, or the clocks would see stores that repeat.
+// Applies random steps to a random program, then bind-rest, which binds the other loops to GPU axes. Returns nullopt if
+// no loop is on an axis, CheckOwners refuses the program, or several threads may repeat a store.
 std::optional<Drawn> DrawSteps(Dice& dice) {
   static const std::vector<const Primitive*> makers = MakersOfKernels();
   State state;
@@ -125,8 +126,8 @@ void Classify(const plan::Planned& planned, const Drawn& drawn, SeedResult& ran)
   ran.of_class[8] = drawn.is_tile;
 }
 
-// Calls the entry points of the library, that of the prepare phase first. Returns the emulator's fault; "" if there is
-// none.
+// Calls the entry points of an emulated library, that of the prepare phase first, and stops at a fault. Returns the
+// emulator's fault; "" if there is none.
 std::string Call(const Loaded& loaded, const plan::LoopPlan& plan, std::vector<Array<char>>& memory,
                  const EmulationOptions& mode) {
   using Entry = int32_t(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
@@ -144,7 +145,8 @@ std::string Call(const Loaded& loaded, const plan::LoopPlan& plan, std::vector<A
   return emulation.fault();
 }
 
-// Runs the library in all modes, and compares its outputs with `wanted`. Returns what is wrong; "" if nothing is.
+// Runs an emulated library on the inputs in three modes of the emulator, and compares its outputs with `wanted`.
+// Returns an error message; "" if all are equal.
 std::string RunAll(const Drawn& drawn, const plan::LoopPlan& plan, const LaunchList& launches,
                    const std::string& library, absl::Span<const std::string> inputs,
                    absl::Span<const std::string> wanted) {

@@ -1,6 +1,6 @@
-// The test kiln_lower_fuzz --gpu: random programs under random steps that make kernels, and random tiled products.
-// Each becomes PTX that ptxas takes for two chips, and runs in the emulator in three modes, where each element must be
-// equal to the interpreter's. No kernel takes more shared memory than the check gpu-shared counts.
+// The random test kiln_lower_fuzz --gpu: draws GPU schedules of random programs, and random tiled products. ptxas must
+// compile each for two chips, and in three modes of the emulator, each output element must equal the interpreter's. No
+// kernel may take more shared memory than the validator's check gpu-shared counts.
 #pragma once
 
 #include "tests/support/forked_chunks.h"

@@ -1,4 +1,5 @@
-// Tests import in a child process: its results, and crashes, hangs and limits.
+// Tests the import of MLIR files in a child process: the same program as in this process, and an error that names the
+// file if the importer crashes, hangs or takes too much memory.
 #include <unistd.h>
 
 #include <csignal>

@@ -1,5 +1,5 @@
-// Tests operations that import decomposes first: packs, gathers, TOSA, signed types, tensors without
-// elements.
+// Tests the import of less usual MLIR operations and types: packs, gathers and scatters, TOSA, unsigned types, powers,
+// tensors without elements.
 #include <numeric>
 #include <random>
 
@@ -17,7 +17,8 @@ std::vector<float> Counted(int count) {
   return values;
 }
 
-// Checks the file against given outputs, because stock passes do not support TOSA, packs or gathers.
+// Imports the MLIR text and expects the given outputs for these inputs, interpreted, compiled, and under random traces.
+// Stock MLIR passes, which lack some of these operations, are not compared.
 void ExpectGives(const std::string& text, std::vector<std::string> inputs, std::vector<std::string> wanted) {
   RightOptions options;
   options.inputs = std::move(inputs);
@@ -28,7 +29,7 @@ void ExpectGives(const std::string& text, std::vector<std::string> inputs, std::
 }
 
 TEST(ImportForms, PacksPadAndUnpacksCut) {
-  // Packs a 3 x 5 tensor into tiles of 2 x 4.
+  // MLIR text that packs a 3 x 5 tensor into tiles of 2 x 4, padded with 9.
   const std::string pack = R"(func.func @f(%x: tensor<3x5xf32>) -> tensor<2x2x2x4xf32> {
   %p = arith.constant 9.0 : f32
   %e = tensor.empty() : tensor<2x2x2x4xf32>
@@ -120,7 +121,7 @@ TEST(ImportForms, AScatterThatMayRepeatIsRefusedWithWhatToDo) {
 }
 
 TEST(ImportForms, Mmt4dIsAContraction) {
-  // A has one tile of 2 x 3, and B, transposed, has one tile of 2 x 3.
+  // MLIR text of a tiled product: A is one tile of 2 x 3, and B one tile of 2 x 3 that is used transposed.
   const std::string text =
       R"(func.func @f(%a: tensor<1x1x2x3xf32>, %b: tensor<1x1x2x3xf32>) -> tensor<1x1x2x2xf32> {
   %z = arith.constant 0.0 : f32
@@ -144,7 +145,8 @@ TEST(ImportForms, TosaIsLoweredFirst) {
               {Bytes<float>({11, 22, 33, 14, 25, 36}), Bytes<float>({66, 75})});
 }
 
-// The amounts of padding are operands with constant values.
+// Imports tosa.pad, whose amounts of padding are operands, here constants: one row before and one column after, filled
+// with 9.
 TEST(ImportForms, TosaPads) {
   const std::string text = R"(func.func @f(%x: tensor<2x2xf32>) -> tensor<3x3xf32> {
   %p = tosa.const_shape {values = dense<[1, 0, 0, 1]> : tensor<4xindex>} : () -> !tosa.shape<4>

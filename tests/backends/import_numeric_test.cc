@@ -1,5 +1,5 @@
-// Tests that imported programs mean what the file means: the interpreter on the Program agrees with the file
-// compiled by stock MLIR passes.
+// Tests that imported programs compute what their MLIR file means: the results of the interpreter agree with those of
+// the file compiled by stock MLIR passes.
 #include <fstream>
 #include <sstream>
 
@@ -25,7 +25,8 @@ int64_t Instances(const Program& p) {
   return total;
 }
 
-// Imports a file and compares both ways; large files get smaller extents first.
+// Imports an MLIR text and expects that the interpreter agrees with stock MLIR passes. Programs with many instances get
+// smaller extents first.
 void Agree(const std::string& file, std::string text) {
   const auto imported = ImportLinalg(text, file);
   ASSERT_TRUE(imported.ok()) << imported.status();
@@ -217,7 +218,7 @@ func.func @main(%a: tensor<4x6xi32>, %b: tensor<4x6xi8>) -> (tensor<4x6xi32>, te
 }
 
 TEST(ImportNumeric, MaximaAndMinimaAgreeOnNaNElementwiseAndReduced) {
-  // x is NaN wherever the integer is 0.
+  // MLIR text with maxima and minima of tensors that contain NaN: x = n * n / n, which is NaN where the integer n is 0.
   Agree("nan", R"(
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -252,7 +253,8 @@ func.func @main(%n: tensor<8x6xi32>, %a: tensor<8x6xf32>)
 })");
 }
 
-// Tests the argmaxes that exporters write on floats with ties, and with NaN for those that skip NaN.
+// Tests argmax and argmin as exporters write them, by a comparison and selects, on floats with ties and NaN: the
+// results agree with stock MLIR passes.
 TEST(ImportNumeric, ArgMaxAgreesWithItsSourceOnTies) {
   for (const char* skips : {"%b = arith.cmpf ogt, %in, %out : f32\n %v = arith.select %b, %in, %out : f32",
                             "%b = arith.cmpf oge, %in, %out : f32\n %v = arith.select %b, %in, %out : f32",

@@ -1,4 +1,5 @@
-// Tests which arguments become inputs and which constants: ImportOptions::inputs and kiln.constant.
+// Tests which arguments of an MLIR function become inputs and which constants: by ImportOptions::inputs and by the
+// attribute kiln.constant.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,7 +25,8 @@ func.func @layer(%x: tensor<4xf32>, %w.1: tensor<4xf32>, %arg5: tensor<4xf32>, %
   return %c : tensor<4xf32>
 })";
 
-// Returns the roles of the arguments, or the error.
+// Imports an MLIR text with these inputs (ImportOptions::inputs). Returns the roles of its arguments as text, such as
+// "arg0:input arg1:constant ", or the error message.
 std::string Roles(const std::vector<std::string>& inputs, const std::string& text = kLayer) {
   ImportOptions options;
   options.inputs = inputs;

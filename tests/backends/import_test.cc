@@ -1,4 +1,5 @@
-// Tests import: which files become programs with which blocks, and the errors for other files.
+// Tests the import of MLIR files: into which blocks, parameters and constants they become programs, and the errors for
+// files that cannot be imported.
 #include "backends/import/import.h"
 
 #include <chrono>
@@ -46,8 +47,8 @@ Program Import(absl::string_view text, const ImportOptions& options = {}) {
   return imported.ok() ? imported->program : Program();
 }
 
-// Returns the line of import_table.txt about the file: "FILE imports N: block block ..." or "FILE is refused: LINE:COL:
-// ...".
+// Imports a file of tests/inputs and returns its line of the table import_table.txt: "FILE imports N: block block ..",
+// with boundaries instead of blocks for a model, or "FILE is refused: LINE:COL: ..".
 std::string Line(const std::string& file) {
   const auto start = std::chrono::steady_clock::now();
   ImportOptions options;
@@ -204,8 +205,8 @@ TEST(Import, RecognizesMaximaThatSkipNaNAndRefusesThoseThatForget) {
       HasSubstr("linalg.generic is not supported (a reduction other than a sum"));
 }
 
-// Returns MLIR text of an argmax with this body: %in and %at are the new value and index, %out and %pos the accumulated
-// ones.
+// Returns MLIR text of an argmax over rows with this body, which combines the new value and index %in and %at with the
+// accumulated %out and %pos. `first` is the initial index.
 std::string ArgMax(absl::string_view body, absl::string_view first = "0") {
   return absl::StrCat(R"(
 func.func @main(%a: tensor<4x8xf32>, %p: tensor<4x8xi64>) -> (tensor<4xf32>, tensor<4xi64>) {
@@ -246,7 +247,7 @@ constexpr char kLastSkippingNaN[] =
     "%i = arith.select %c, %number, %pos : i64";
 
 TEST(Import, RecognizesArgMaxAndArgMinAsExportersWriteThem) {
-  // In torch's argmax, a NaN ends the search for the index and becomes the value.
+  // Torch's argmax becomes three blocks, since a NaN becomes the value, and no later element changes the index.
   const Program torch = Import(ArgMax(kTorchArgMax));
   ASSERT_THAT(BlockNames(torch), ElementsAre("reduce_max", "nan_at", "argmax"));
   EXPECT_EQ(torch.blocks[2].dests.count, 2);
@@ -375,7 +376,8 @@ TEST(Import, RefusesSizesBeyondInt64WhereTheyEnter) {
                                      HasSubstr("hint: cut it into operations on smaller tensors")))
         << type;
   }
-  // Each tensor fits, but the loops over all of them have too many iterations.
+  // Expects an error for a file whose tensors are small enough, but whose two loops of 2^32 iterations have too many
+  // together.
   EXPECT_THAT(ErrorOf(R"(
 func.func @main(%a: tensor<4294967296xi8>, %b: tensor<4294967296xi8>) -> tensor<i8> {
   %z = arith.constant dense<0> : tensor<i8>

@@ -1,4 +1,4 @@
-// Tests that tiles which the end of an extent cuts off compute the right values.
+// Tests compiled programs whose tiles do not divide an extent, so that the last tile is incomplete.
 // tests/lower/plans/guards_*.txt show which tiles test guards, and the code for incomplete tiles.
 #include <gtest/gtest.h>
 
@@ -7,7 +7,8 @@
 namespace kiln {
 namespace {
 
-// Returns a program of three tiles of 20 elements, the last one cut.
+// Returns the program B[i] = A[i] with i < extent, in three tiles of 20 elements with inner tiles of 4, 2 and 1. The
+// last tile is incomplete if the extent is less than 60.
 Program Tiles(int64_t extent) {
   const std::string n = std::to_string(extent);
   return Parsed(R"(
@@ -34,7 +35,8 @@ for a < 3 {
 )");
 }
 
-// In 56 elements, the loops end where the extent does; in 57, a tile is incomplete.
+// Compares with the interpreter for 56 elements, where the inner tiles of 4 end with the extent, and for 57, where the
+// last one of these is incomplete.
 TEST(IncompleteTiles, ComputeTheSame) {
   for (const int64_t extent : {56, 57}) ComputesTheSame(Tiles(extent));
 }
@@ -74,7 +76,9 @@ for a < 5 {
   ComputesTheSame(p);
 }
 
-// Elements 2i and 2i + 1 are in different halves, and each of the four unrolled iterations knows in which.
+// A copy to a buffer whose layout puts elements with even and odd numbers in different halves, in steps of four
+// unrolled iterations. Tests that the code neither divides nor takes remainders, since each unrolled iteration knows
+// its half.
 TEST(UnrolledSteps, DivideNothing) {
   const Program p = Parsed(R"(
 program halves

@@ -1,5 +1,5 @@
-// Tests bodies other than sums of products: compiled code, unscheduled and scheduled, agrees with the
-// interpreter.
+// Tests compiled code for argmax, gathers, loop indices, scalars and the status, unscheduled and scheduled: it agrees
+// with the interpreter.
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"
@@ -40,7 +40,7 @@ void ExpectAgreement(const Program& original, const Program& p, const std::vecto
   EXPECT_EQ(compiled, *wanted);
 }
 
-// --- Tests of argmax.
+// --- Tests that compiled argmax blocks, with two results, agree with the interpreter
 
 constexpr int kRows = 5, kColumns = 29;
 
@@ -55,7 +55,8 @@ Program ArgMax(bool last = false) {
   return b.Finish();
 }
 
-// Returns inputs with rows that contain ties, NaN, signed zeros, or nothing above -infinity.
+// Returns five rows of 29 floats as the input of an argmax: rows with two NaN, with zeros of both signs, with nothing
+// but -infinity, and rows of random numbers.
 std::vector<std::string> ArgMaxInputs() {
   auto x = Random<float>(kRows * kColumns, 3, -3, 3);
   std::vector<float> values(x.data(), x.data() + x.size());
@@ -167,7 +168,8 @@ TEST(LowerBodies, StepsThatNeedOneResultRefuseArgMaxByName) {
 }
 
 TEST(LowerBodies, MergedLoopsKeepWhatLaterIterationsRead) {
-  // for i: for j: { T[i, j] = A[i, j];  B[i, j] = i > 0 ? T[i - 1, j] : 0 }
+  // The program T[i, j] = A[i, j];  B[i, j] = i > 0 ? T[i - 1, j] : 0, whose loops are merged below, so that an
+  // iteration reads what an earlier one wrote.
   Builder b("before");
   const Id A = b.Input("A", kF32, {6, 5}), T = b.Temporary("T", kF32, {6, 5}),
            B = b.Output("B", kF32, {6, 5});
@@ -185,9 +187,10 @@ TEST(LowerBodies, MergedLoopsKeepWhatLaterIterationsRead) {
   ExpectAgreement(p, scheduled, {BytesOfValues(std::vector<float>(a.data(), a.data() + 30))});
 }
 
-// --- gather
+// --- Tests that compiled gathers agree with the interpreter
 
-// T[i, k] = Y[i, cast(Y[i, k])]: with two lanes, too, a gather reads what each lane asks for.
+// Vectorizes the gather T[i, k] = Y[i, cast(Y[i, k])] over k with 2 to 16 lanes. Tests that each lane reads the element
+// that its own index names.
 TEST(LowerBodies, LanesOfAGatherReadTheirOwnElements) {
   for (const int64_t lanes : {2, 3, 4, 5, 8, 16}) {
     Builder b("gathers");
@@ -203,8 +206,8 @@ TEST(LowerBodies, LanesOfAGatherReadTheirOwnElements) {
   }
 }
 
-// Returns the program T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j]; Z[i] = T[at[i], at[i]], with indices outside of
-// both dimensions.
+// Returns the program T[i, j] = W[i, j] + 1;  Y[i, j] = T[at[i], j];  Z[i] = T[at[i], at[i]], where T has 7 x 10
+// elements and `at` 13 indices.
 Program Gathers() {
   Builder b("gathers");
   const Id W = b.Input("W", kF32, {7, 10}), at = b.Input("at", kI64, {13}), Y = b.Output("Y", kF32, {13, 10}),
@@ -288,7 +291,7 @@ TEST(LowerBodies, AGatherMayFindItsIndexByAGatherInsideAGuard) {
                   inputs);
 }
 
-// --- Tests of loop indices, scalars and the status.
+// --- Tests that compiled loop indices, scalar arguments and the status of assertions agree with the interpreter
 
 TEST(LowerBodies, IndicesScalarsAndVectorsOfThemAreValues) {
   Builder b("ramp");

@@ -1,9 +1,10 @@
 // kiln_lower_fuzz [--gpu] [--programs N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
-// Applies random steps of every primitive to random programs and compiles those that the validator accepts,
-// until N have run. Each element must be equal to the interpreter's. The data are small integers, so that
-// floats are exact in any order. Parallel loops run on two threads, two neighboring iterations at the same
-// time (tests/support/forked_chunks.h). With --gpu they are kernels of a GPU (gpu_fuzz.h).
+// A random test of lowering: applies random steps of every primitive to random programs, compiles and runs those that
+// the validator accepts, until N have run, and expects that each output element equals the interpreter's. The data are
+// small integers, so that floats are exact in any order. Parallel loops run on two threads, with two adjacent
+// iterations at the same time. tests/support/forked_chunks.h explains the options. With --gpu, schedules are for a GPU
+// (gpu_fuzz.h).
 
 #include <atomic>
 #include <cstring>
@@ -30,8 +31,8 @@
 #include "tests/support/random_steps.h"
 #include "validator/validate.h"
 
-// Replaces the thread pool, which would run such short loops on the caller alone. Iterations 2n and 2n + 1
-// begin together, each on its own thread.
+// Runs a parallel loop of compiled code on two threads, so that iterations 2n and 2n + 1 begin at the same time.
+// Replaces Kiln's thread pool, which would run short loops on the calling thread alone.
 void kiln_parallel_for(int /*threads*/, int64_t total, int64_t /*chunk*/,
                        void (*body)(int64_t, int64_t, void**), void** args) {
   std::atomic<int64_t> begun{0};
@@ -74,7 +75,8 @@ void Classify(const Program& p, SeedResult& ran) {
   }
 }
 
-// Draws which policies are switched, and whether small buffers are prefetched too.
+// Returns options of lowering for this machine with each policy switched with probability 0.1. For half of the seeds,
+// buffers from 64 bytes on are prefetched.
 LowerOptions DrawLowering(uint64_t seed) {
   LowerOptions lowering = LoweringFor(Host());
   if (seed % 2 == 0) lowering.stream_bytes = 64;

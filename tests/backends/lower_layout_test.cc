@@ -1,4 +1,5 @@
-// Tests that layouts with swizzles, fragments and pipelined loops do not change the results of compiled code.
+// Tests compiled CPU code for buffers with swizzled layouts, for fragments, and for pipelined loops: results equal the
+// interpreter's.
 #include <gtest/gtest.h>
 
 #include "lang/schedule/schedule.h"
@@ -8,7 +9,7 @@
 namespace kiln {
 namespace {
 
-// Returns the program T[i, j] = A[i, j] + 1;  C[j, i] = T[i, j] * 2, of 16 by 16 elements.
+// Returns the program T[i, j] = A[i, j] + 1;  C[j, i] = T[i, j] * 2, where all buffers have 16 by 16 elements.
 Program Transposed() {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {16, 16}), C = b.Output("C", DType::kF32, {16, 16}),

@@ -1,4 +1,4 @@
-// Tests blocks within blocks: compiled code agrees with the interpreter.
+// Tests compiled code for programs in which blocks contain loops and other blocks: it agrees with the interpreter.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_format.h"
@@ -11,7 +11,8 @@
 namespace kiln {
 namespace {
 
-// Runs the interpreter and compiled code on small integers. The program's last parameter is its only output.
+// Expects that compiled code computes exactly what the interpreter computes, on small integers. The program has
+// `inputs` inputs, and its last parameter is its only output.
 void ExpectAgreement(const Program& p, int inputs) {
   std::vector<std::string> values;
   std::vector<void*> arguments;

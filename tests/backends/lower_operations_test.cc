@@ -1,5 +1,5 @@
-// Tests integer operations, and maxima and minima of NaN: compiled code agrees with the interpreter, in
-// scalar code and in partly filled vectors.
+// Tests compiled integer operations, and maxima and minima of NaN and zeros: results equal the interpreter's, in scalar
+// code and in vectors of which the last is not full.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kCount = 13;
 
-// Returns the program Y[i] = op(A[i], B[i]); op(A[i]) for an operation of one operand.
+// Returns the program Y[i] = op(A[i], B[i]) for 13 elements, or Y[i] = op(A[i]) if the operation has one operand.
 Program Map(Op op, DType type) {
   Builder b("map");
   const Id A = b.Input("A", type, {kCount}), B = b.Input("B", type, {kCount}),
@@ -35,7 +35,8 @@ Program Reduction(Monoid::Kind kind, DType type) {
   return b.Finish();
 }
 
-// Replaces every NaN by the same one, because the bits of a NaN are unspecified.
+// Returns the outputs with each f32 NaN replaced by the same NaN, so that they can be compared as bytes: the bits of a
+// NaN are unspecified.
 std::vector<std::string> WithOneNaN(const Program& p, std::vector<std::string> outputs) {
   for (std::string& bytes : outputs) {
     if (p.buffers[p.parameters.back()].dtype != DType::kF32) continue;

@@ -1,5 +1,5 @@
-// Tests parallel loops: compiled code on several threads agrees with the interpreter, and a backend without
-// threads runs the same module serially.
+// Tests compiled parallel loops: on 1 to 3 threads, results equal the interpreter's. The MLIR module keeps serial
+// loops, with attributes for parallel ones, so that a backend without threads can run it.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -53,13 +53,15 @@ TEST(LowerParallel, TilesOfAMatmul) {
   ExpectAgreement(ParallelMatmul(31, 61, 45, {12, 6, 24, 8, 16}, false, 0));
 }
 
-// Values computed by the packing and by the loop around a parallel loop are passed to its iterations.
+// Runs products with packed operands whose parallel loop is inside two other loops. Tests that the iterations get the
+// values that code around the parallel loop computed.
 TEST(LowerParallel, ValuesOfLoopsAroundAreCaptured) {
   ExpectAgreement(ParallelMatmul(32, 64, 48, {8, 4, 32, 16, 16}, true, 2));
   ExpectAgreement(ParallelMatmul(31, 61, 45, {12, 6, 24, 8, 16}, true, 2));
 }
 
-// One iteration writes and reads row r of T; after compaction, all rows have the same addresses.
+// The program T[y, x] = 2 * A[y, x];  Y[y, x] = T[y, columns - 1 - x], with a parallel loop over rows around both
+// blocks. T needs memory for one row per thread, since an iteration writes and reads only its own row.
 constexpr char kRows[] = R"(program rows parameters A, Y
   buffer A: f32[24, %1$d] input  buffer Y: f32[24, %1$d] output  buffer T: f32[24, %1$d] temporary
   for r < 24 parallel {
@@ -164,7 +166,8 @@ TEST(LowerParallel, RefusesParallelLoopsInsideOfOthers) {
             "FAILED_PRECONDITION: loop j is parallel inside of loop i, which is vectorized");
 }
 
-// The status is a reduction over all assertions, so it must not run in a parallel loop.
+// A program with an assertion for each element, whose status is a reduction over all of them. Tests that making its
+// loop parallel is refused.
 TEST(LowerParallel, AnAssertionIsNotOfAParallelLoop) {
   Builder b("checked");
   const Id X = b.Input("X", DType::kF32, {8}), Y = b.Output("Y", DType::kF32, {8}),

@@ -1,4 +1,5 @@
-// Compiles scheduled programs (tiles, vectors, caches, guards) and compares the results with plain loops.
+// Compiles programs with schedules (tiles, vectors, packed copies, guards), runs them, and compares the results with
+// plain C++ loops.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -97,7 +98,7 @@ TEST(Lower, WritesOutAsManyStepsOfALoopAsItSays) {
   }
 }
 
-// A program with one block over i and j, whose loops a test schedules.
+// A builder for a program named "grid", with the iters i and j of its blocks.
 struct Grid {
   Builder b{"grid"};
   IndexSum i = Builder::Iter(0), j = Builder::Iter(1);

@@ -1,4 +1,5 @@
-// Compiles unscheduled programs, as import creates them, and compares the results with plain loops.
+// Compiles programs without schedules, as import makes them, runs them, and compares the results with plain C++ loops.
+// Also tests what Lower prints and refuses.
 #include "backends/lower/lower.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr auto kF32 = DType::kF32;
 
-// Runs the program on `buffers`, in the order of its parameters.
+// Compiles the program and calls it with `buffers`, one for each parameter in their order.
 void RunOn(const Program& program, const std::vector<void*>& buffers, const LowerOptions& options = {}) {
   auto loaded = BuildProgram(program, options);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
@@ -111,7 +112,7 @@ TEST(Lower, AddsAnInitialValueOnceAndReducesWithoutLoops) {
   const Id last = b.Reduce("last", {{"i", 4}, {"j", 6, IterKind::kReduction}}, Monoid::Kind::kMax, {Z, {i}},
                            b.Load(X, {i, j}));
   Program p = b.Finish();
-  // Removes the loop over j, so that one instance remains, at j = 5.
+  // Removes the loop over j from the program and binds j to 5, so that the block has one instance for each i.
   const Id loop = p.nodes[last].parent, outer = p.nodes[loop].parent;
   p.Detach(last);
   p.Kill(loop);

@@ -1,5 +1,5 @@
-// Tests programs with more parameters than kernels take one by one: they are built with an entry point that
-// takes a table of pointers, run and timed.
+// Tests programs with more than 64 parameters: they are built with an entry point that takes a table of pointers,
+// NAME_by_table, and measured and raced with it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@
 namespace kiln {
 namespace {
 
-// Returns the program W = 3 * X1; Y = W + X0 + .. + X98, of 100 parameters. With `prepare`, W is computed in the
-// prepare phase.
+// Returns the program W = 3 * X1;  Y = W + X0 + .. + X98 with 100 parameters: 50 inputs, 49 constants and the output.
+// With `prepare`, W is computed in the prepare phase.
 Program Sum(bool prepare = false) {
   constexpr int64_t kSize = 32;
   Builder b("sum");

@@ -1,4 +1,5 @@
-// Tests that guards of vectorized loops become vector masks, and the instructions for them on each machine.
+// Tests code for vectorized loops whose last vector is not full: guards become masked instructions where the machine
+// has them, never a branch for each lane, and memory outside of the arrays is not touched.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
@@ -10,8 +11,8 @@
 namespace kiln {
 namespace {
 
-// Returns the program y[i] = x[stride * i] + x[stride * i], or not x[stride * i] for i1, in vectors of `lanes`; the
-// last vector is not full.
+// Returns the program y[i] = x[stride * i] + x[stride * i], or y[i] = not x[stride * i] for i1, for n elements in
+// vectors of `lanes`. The last vector may not be full.
 Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n * stride}), y = b.Output("y", type, {n});
@@ -26,7 +27,7 @@ Program Doubled(DType type, int64_t n, int64_t lanes, int64_t stride = 1) {
   return s.program();
 }
 
-// Returns the program y[i] = x[i] in vectors.
+// Returns the program y[i] = x[i] for n elements, in vectors of 8 of which the last may not be full.
 Program Copied(DType type, int64_t n) {
   Builder b("doubled");
   const Id x = b.Input("x", type, {n}), y = b.Output("y", type, {n});
@@ -37,7 +38,7 @@ Program Copied(DType type, int64_t n) {
   return s.program();
 }
 
-// Returns the program y[i] = x[i - 1], or `fill` outside of x, as padding does.
+// Returns the program y[i] = x[i - 1], and y[0] = `fill` as in padding, in vectors of `lanes`.
 Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   Builder b("shifted");
   const Id x = b.Input("x", DType::kF32, {n}), y = b.Output("y", DType::kF32, {n});
@@ -50,7 +51,8 @@ Program Shifted(int64_t n, int64_t lanes, double fill = 0) {
   return s.program();
 }
 
-// Returns the program that reduces x[i, k] + 1 over k into y[i]; the last vector is not full.
+// Returns the program y[i] = reduction (of this kind) of x[i, k] + 1 over k < n, in vectors of `lanes` of which the
+// last may not be full.
 Program Combined(Monoid::Kind kind, int64_t n, int64_t lanes) {
   Builder b("combined");
   const Id x = b.Input("x", DType::kF32, {5, n}), y = b.Output("y", DType::kF32, {5});
@@ -64,7 +66,8 @@ Program Combined(Monoid::Kind kind, int64_t n, int64_t lanes) {
 }
 
 constexpr char kMaskMove[] = "\tv(p?)maskmov", kMasked[] = "\\{%k[0-7]\\}";
-// The number of branches that loops and their versions for complete vectors take.
+// The most branches that the assembly of a program with one vectorized loop may have: those of its loops, and of the
+// test that chooses a version for complete vectors.
 constexpr int kBranchesOfLoops = 6;
 
 struct Case {
@@ -121,7 +124,8 @@ TEST(Masks, AreNeverABranchForEachLane) {
   }
 }
 
-// LLVM keeps sums of 24 or 14 lanes in memory, so such lanes are emitted in single vectors.
+// Compiles products with 24, 14, 56 and 12 lanes. LLVM would keep sums of so many lanes in memory, so Kiln emits them
+// in vectors of the machine's size. Tests that no sum is on the stack, and that results are right.
 TEST(Lanes, ThatFillNoPowerOfVectorsAreEmittedByTheVector) {
   for (const int64_t lanes : {24, 14, 56, 12}) {
     const int64_t rows = lanes == 56 ? 1 : 4;
@@ -141,7 +145,8 @@ TEST(Lanes, ThatFillNoPowerOfVectorsAreEmittedByTheVector) {
   }
 }
 
-// An array that ends at the end of two accessible pages, between pages that fault.
+// Two accessible pages between pages that fault. An array that ends at End() cannot be read or written beyond its end
+// without a fault.
 struct Pages {
   static constexpr size_t kPage = 4096;
   Pages() : all(static_cast<char*>(mmap(nullptr, 4 * kPage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
@@ -152,7 +157,8 @@ struct Pages {
   char* all;
 };
 
-// Runs on this machine code for it and code for a machine of its kind without masks.
+// Runs code for this machine, and code for x86 without masked instructions, on arrays that end at the end of a page.
+// Tests that incomplete vectors neither read nor write outside of their array.
 TEST(Masks, KeepWhatIsOutside) {
   const bool x86 = Host().triple.rfind("x86_64", 0) == 0;
   for (const bool plain : {false, true}) {
@@ -181,7 +187,8 @@ TEST(Masks, KeepWhatIsOutside) {
   }
 }
 
-// The program y[i] = i32(x[i]): the last vector has one lane, and y ends at the end of a page.
+// Runs y[i] = i32(x[i]) for 9 elements of i64 in vectors of four, where y ends at the end of a page. Tests that the
+// last vector, with a single lane, stores nothing beyond y.
 TEST(Masks, OneLaneOfNarrowedOnesIsStoredAlone) {
   constexpr int64_t kCount = 9;
   Builder b("narrowed");

@@ -1,5 +1,5 @@
-// Tests every math operation that lowering may emit on every float type, scalar and vector, against libm in
-// long double.
+// Tests the accuracy of each math operation that lowering may emit, compiled for each float type as scalar and vector
+// code, against libm in long double. Also tests special values and integer operations.
 #include <gtest/gtest.h>
 
 #include <cfenv>
@@ -128,7 +128,8 @@ Real At(const Type& type, const void* buffer, int i) {
 
 constexpr int kSize = 4096;
 
-// Returns MLIR text of a function z[i] = op(x[i], ...) that computes `lanes` elements per step.
+// Returns MLIR text of a function that computes z[i] = op(x[i], y[i], ..) for 4096 elements, `lanes` elements at a
+// time. The operation takes `operands` operands.
 std::string Kernel(const std::string& name, const std::string& op, int operands, const Type& type,
                    int lanes) {
   const std::string vector = lanes == 1 ? type.name : absl::StrFormat("vector<%dx%s>", lanes, type.name);
@@ -262,7 +263,8 @@ TEST(MathTable, SpecialValuesGoWhereIeeeSaysTheyGo) {
   }
 }
 
-// Returns MLIR text of func @f(x, n, r): r[i] = op(x[i], n[i]).
+// Returns MLIR text of a function that computes r[i] = op(x[i], n[i]) for a power with an integer exponent n[i],
+// `lanes` elements at a time.
 std::string PowerKernel(const std::string& name, const char* op, const char* base, const char* exponent,
                         int lanes) {
   const auto vector = [&](const char* t) {

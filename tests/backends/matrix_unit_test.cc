@@ -1,5 +1,5 @@
-// Tests calls of matrix units (AMX): the emitted instructions, and their results with C functions in place of
-// the instructions.
+// Tests products that are tiled for the matrix unit of x86, AMX: the code contains its instructions and keeps sums in
+// its registers, and results are right with C functions in place of the instructions.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -30,7 +30,8 @@ std::vector<CpuInstruction> Units() {
 
 constexpr char kFeatures[] = "+amx-tile,+amx-int8,+amx-bf16,+amx-fp16";
 
-// C[i, j] sum= A[i, k] * B[k, j], widened. Rows and columns are padded to 32 or 48, the sum to 128 bytes.
+// The extents of the program C[i, j] sum= A[i, k] * B[k, j], where A and B are widened to the type of C. They are no
+// multiples of the tiles of the matrix unit, so that the product is padded.
 constexpr int kM = 30, kN = 40, kK = 120;
 
 Program Product(const CpuInstruction& unit) {
@@ -46,7 +47,8 @@ Program Product(const CpuInstruction& unit) {
   return b.Finish();
 }
 
-// Returns the program of every sketch with the first decisions.
+// Enumerates the sketches that tile the product for the matrix unit. Returns the program of each, with the decisions
+// that it was enumerated with.
 std::vector<Program> Tiled(const CpuInstruction& unit) {
   Target target = NamedTarget("x86-64-v4").value();
   absl::StrAppend(&target.features, ",", kFeatures);
@@ -93,8 +95,8 @@ TEST(MatrixUnit, IsDescribedToOthers) {
     EXPECT_EQ(Count(TextOf(Tiled(unit)[0], "icelake-server", "", Stage::kAssembly), "tile"), 0);
 }
 
-// C code that checks the product on whole numbers, which bf16 and f16 represent exactly and whose sums are
-// not rounded.
+// A C program that calls the product on small whole numbers, for which all types are exact, and returns 0 if the result
+// equals that of plain loops.
 constexpr char kCheck[] = R"(
 int product(void*, void*, void*);
 static _Alignas(64) A a[M * K]; static _Alignas(64) B b[K * N]; static _Alignas(64) C c[M * N];

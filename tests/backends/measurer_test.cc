@@ -1,4 +1,5 @@
-// Tests the CPU measurer: correct programs are timed, and each failure gives a result of its class.
+// Tests CpuMeasurer, which builds, runs, checks and times programs on this machine: correct programs are timed, and
+// each failure (build, wrong result, crash, time limit, ...) gives a result with its own status.
 #include "backends/measure/measurer.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ CpuMeasurer& Shared() {
 
 Program Unrolled(Program p) { return WithLoops(std::move(p), LoopKind::kUnrolled); }
 
-// Returns the flags without those that depend on disturbances of this machine.
+// Returns the flags of a result as text, without those that other processes on this machine may set, such as `noisy`.
 std::string HowMeasured(const MeasureResult& result) {
   RecordFlags flags = result.flags;
   flags.disturbed = flags.noisy = false;
@@ -47,7 +48,8 @@ std::string HowMeasured(const MeasureResult& result) {
   return flags.Print();
 }
 
-// Returns the scratch folders of this process, or the files in them whose names begin with `prefix`.
+// Returns the scratch folders that this process made for temporary files if `prefix` is empty, otherwise the files in
+// these folders whose names begin with `prefix`.
 std::vector<std::filesystem::path> ScratchFiles(const std::string& prefix) {
   std::vector<std::filesystem::path> found;
   for (const auto& folder : std::filesystem::directory_iterator(std::filesystem::temp_directory_path())) {

@@ -1,4 +1,5 @@
-// Tests what a C program sees that calls a model's library: memory, threads and callers at once.
+// Tests the library of a compiled model from a C program: calls allocate nothing, and results have the same bits for
+// any number of threads and for two callers at once.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
@@ -23,7 +24,7 @@ using ::testing::HasSubstr;
 
 constexpr int64_t kColumns = 10000;  // a row has 40,000 bytes, which is too much for a stack
 
-// Returns the program y = max(x * w, 0) * v.
+// Returns the model y = max(x * w, 0) * v of two matrix products, with the constants w and v.
 Program TwoProducts() {
   constexpr DType kF32 = DType::kF32;
   const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
@@ -41,7 +42,8 @@ Program TwoProducts() {
   return b.Finish();
 }
 
-// Returns the task with its rows in parallel, where each thread has a row of sums for itself.
+// Schedules a task of TwoProducts with a parallel loop over rows. In the first task, each iteration has a row of sums
+// of its own.
 Program InParallel(const Program& task) {
   Schedule s = Scheduled(task);
   const bool first = task.name.find("dense") != std::string::npos;
@@ -52,7 +54,8 @@ Program InParallel(const Program& task) {
   return s.program();
 }
 
-// Counts calls of the allocator while the model runs, and differences from the expected results.
+// A C program that runs the model 31 times for each caller and prints how often it allocated memory, how often results
+// were wrong, and whether its memory stayed below a limit:
 //   caller THREADS CALLERS
 constexpr char kCaller[] = R"(
 #include <pthread.h>
@@ -127,10 +130,11 @@ int main(int count, char** words) {
 }
 )";
 
-// The library and the program as a folder with the executable "caller" and its data.
+// A fixture: builds the library of the model and the C program to the executable "caller" in a folder, with its data.
 class Callers : public testing::Test {
  protected:
-  // Writes the library and the program to the folder, and runs the command `compile` there. Returns its status.
+  // Compiles the model, writes library, C program and data to the folder, and runs the command line `compile` there.
+  // Returns the status of the command.
   int Build(const ModelBuildOptions& options, const std::string& compile) {
     const Program model = TwoProducts();
     const std::vector<Task> tasks = ExtractAllTasks(model).value();
@@ -184,7 +188,7 @@ constexpr char kFine[] = "0 allocations, 0 wrong, peak below the arrays and 5 Mi
 
 TEST_F(Callers, ACallAllocatesNothingOnAnyNumberOfThreads) {
   ASSERT_EQ(Build({.pieces = 4}, kHere), 0);
-  // One row of sums for each of four threads.
+  // The first call has one workspace: a row of sums for each of four threads.
   EXPECT_EQ(plan_.calls[0].workspaces.size(), 1u);
   EXPECT_EQ(plan_.calls[0].workspaces[0].bytes, 4 * kColumns * 4);
   for (const int threads : {1, 2, 8, 64}) EXPECT_EQ(Run(threads, 1), kFine) << threads;

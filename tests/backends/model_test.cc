@@ -1,4 +1,5 @@
-// Tests whole models, compiled: what one library computes, and that it needs nothing but the memory of its caller.
+// Tests libraries of whole models: results equal the interpreter's, temporaries are in the caller's arena, two callers
+// can run at once, and a task that cannot be built is named.
 #include <gmock/gmock.h>
 
 #include <thread>
@@ -29,7 +30,7 @@ struct Result {
   std::vector<std::string> outputs;
 };
 
-// Prepares and runs the model once with memory of its own.
+// Allocates guarded memory for the model, prepares its weights, and runs it once. Returns its status and its outputs.
 Result RunOnce(const BuiltModel& built, const std::vector<std::string>& inputs) {
   ModelMemory memory(built, inputs);
   EXPECT_EQ(memory.Prepare(), 0);
@@ -69,7 +70,8 @@ TEST(Model, TwoCallersAtOnceNeedTwoArenasAndOneSetOfWeights) {
   EXPECT_EQ(wrong, std::vector<int>(2));
 }
 
-// Returns the program y = relu(relu(x * w1) * w2), whose first product and rectifier give 2 MiB each.
+// Returns the model y = relu(relu(x * w1) * w2) of two matrix products. The first product and its relu give arrays of 2
+// MiB each.
 Program WithLargeTemporaries() {
   constexpr DType kF32 = DType::kF32;
   const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
@@ -100,7 +102,7 @@ TEST(Model, TakesTheMemoryOfItsTemporariesFromTheArena) {
 
   const BuiltModel built = BuildModel(model, Builders()).value();
 
-  // Both 2 MiB arrays of the first call are alive at once.
+  // The arena holds both arrays of 2 MiB that the first call needs at the same time.
   EXPECT_GE(built.plan.arena_bytes, 2 * 512 * 1024 * 4);
   const std::vector<std::string> inputs = RandomModelInputs(model, 1);
   EXPECT_EQ(RunOnce(built, inputs).outputs, kiln::Run(model, inputs).value());

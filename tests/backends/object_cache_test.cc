@@ -1,4 +1,5 @@
-// Tests the cache of built objects in a folder.
+// Tests ObjectCache, which keeps built objects as files of a folder under keys: it finds them again, notices damage,
+// and removes those that were not used for the longest time. Also tests builders that use it.
 #include "backends/builder/object_cache.h"
 
 #include <gmock/gmock.h>
@@ -117,7 +118,8 @@ TEST_F(ObjectFolder, DistinguishesProgramsOptionsAndMachines) {
   EXPECT_TRUE(Build(Affine(8)).from_folder);
 }
 
-// Lowering prefetches buffers beyond the second cache. A named machine has no caches.
+// Builds a program for this machine and for a named machine that differs only in having no L2 size. Tests that the
+// cache does not mix the two up, since lowering prefetches buffers larger than L2.
 TEST_F(ObjectFolder, DistinguishesMachinesByTheirSecondCache) {
   const MachineTarget& host = Host();
   if (host.l2_bytes == 0) GTEST_SKIP() << "the size of the second cache is unknown";

@@ -1,6 +1,6 @@
-// Tests docs/operations.md: each operation on each element type is interpreted, compiled and exported, and
-// the results are compared with values computed here. An operation is right in all three ways, or import
-// refuses it with a hint.
+// Tests the table in docs/operations.md: each operation on each element type is interpreted, compiled and exported, and
+// results are compared with values computed in C++. Each operation must be right in all three ways, or import must
+// refuse it with a hint.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -44,7 +44,7 @@ constexpr DType kTypes[] = {DType::kF64, DType::kF32, DType::kF16, DType::kBF16,
 using Real = long double;
 using Wide = __int128;
 
-// The signed and the unsigned value of an element of `width` bits.
+// An integer of `width` bits: its value with sign (s) and without (u).
 struct Number {
   int width;
   Wide s, u;
@@ -56,8 +56,9 @@ struct Row {
   std::function<Real(Real, Real)> real = {};  // null: the operation does not exist for floats
   std::function<Wide(Number, Number)> integer = {};
   std::string to = "";  // the type of the result, if it differs from that of the operands
-  // For a reduction, the functions above combine the accumulator with the next value, or with its square. For
-  // kChoice, a nonzero result selects the new value and its index.
+  // What the functions `real` and `integer` compute: an element (kScalar), the next accumulator of a reduction from the
+  // accumulator and a value (kFold) or its square (kFoldOfSquares), or whether an argmax takes the new value and its
+  // index (kChoice: nonzero).
   enum class Kind { kScalar, kFold, kFoldOfSquares, kChoice } kind = Kind::kScalar;
   double start = 0;
 };
@@ -73,7 +74,7 @@ int First(const Number& n, bool from_top) {
   while (i < n.width && !Bit(n, from_top ? n.width - 1 - i : i)) ++i;
   return i;
 }
-// Returns an integer power modulo 2^64. For a negative exponent, the inverse of any base but 1 and -1 rounds to 0.
+// Returns the power of an integer modulo 2^64. For a negative exponent, returns 0 unless the base is 1 or -1.
 Wide Power(const Number& base, const Number& exponent) {
   if (base.s != 1 && base.s != -1 && exponent.s < 0) return 0;
   uint64_t power = 1, square = static_cast<uint64_t>(base.u);
@@ -247,7 +248,8 @@ std::string NameOf(const Row& row) {
 
 std::string TensorOf(absl::string_view type) { return absl::StrCat("tensor<", kCount, "x", type, ">"); }
 
-// Returns MLIR text that reduces the rows of %xs.
+// Returns MLIR text that reduces each row of the tensor %xs by the operation of this row of the table. The result is
+// named `result`.
 std::string ReductionOf(const Row& row, DType dtype, absl::string_view result) {
   constexpr absl::string_view kFold = R"(
   %r = linalg.generic {indexing_maps = [#e, #i], iterator_types = ["parallel", "reduction"]}
@@ -290,7 +292,8 @@ std::string ReductionOf(const Row& row, DType dtype, absl::string_view result) {
                               {": T", absl::StrCat(": ", type)}});
 }
 
-// Returns MLIR text of a file with one result for each row of the table.
+// Returns MLIR text of a function of three tensors with a result for each operation (row) of the table, on this element
+// type.
 std::string FileOf(const std::vector<Row>& rows, DType dtype) {
   const std::string type(ToString(dtype)), tensor = TensorOf(type);
   std::string body;
@@ -351,7 +354,8 @@ std::string Stored(DType type, Real real, Wide integer, bool is_real) {
   return bytes;
 }
 
-// Returns random inputs in which divisors are neither 0 nor -1 and shift amounts are below the width.
+// Returns random bytes for three tensors of this type: any values; divisors, which are neither 0 nor -1 (positive
+// floats); and shift amounts below the width (any floats).
 std::vector<std::string> InputsOf(DType type) {
   std::mt19937_64 random(5);
   std::vector<std::string> inputs(3);

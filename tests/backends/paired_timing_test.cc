@@ -1,4 +1,5 @@
-// Tests kernels that are timed in turns, and the statistics of their times.
+// Tests RunAlone and RunPaired, which time kernels in turns, and the statistics of their times: medians and ratios with
+// confidence intervals from resampling.
 #include "backends/vendor/paired_timing.h"
 
 #include <gmock/gmock.h>

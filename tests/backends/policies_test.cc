@@ -1,4 +1,5 @@
-// Tests that no policy is dead: for each, there is a file whose task, sketches or code it changes.
+// Tests that each policy has an effect: for each, an example file whose task, model, sketches or generated code changes
+// when the policy is switched.
 #include "lang/target/policies.h"
 
 #include <gmock/gmock.h>
@@ -93,7 +94,8 @@ Program TaskOf(const Example& example, const Policies& policies = {}) {
   return ExtractTasks(Imported(example.file), policies).value().front().program;
 }
 
-// Returns the whole file with one input, simplified as a model.
+// Imports the example's file with its first argument as the only input, so that the others are constants, and returns
+// the program after SimplifyModel with these policies.
 Program ModelOf(const Example& example, const Policies& policies = {}) {
   ImportOptions options;
   options.inputs = {"1"};
@@ -108,7 +110,8 @@ Enumeration SketchesOf(const Example& example, const Program& task, const Target
   return Enumerate(ParseSpace(space).value(), task, target).value();
 }
 
-// Returns every sketch as text: its trace, and the program that the trace gives.
+// Returns, as text to compare, the traces of all sketches of the example's task under these policies, each with its
+// program.
 std::string TextOfSketches(const Example& example, const Policies& policies) {
   const Program task = TaskOf(example);
   Target target = NamedTarget(example.machine).value();
@@ -120,7 +123,7 @@ std::string TextOfSketches(const Example& example, const Policies& policies) {
   return text;
 }
 
-// Compiles scheduled programs under given policies.
+// Draws scheduled programs of an example's task, and compiles them to MLIR or LLVM IR under given policies.
 class Code {
  public:
   explicit Code(const Example& example) : example_(example) {
@@ -194,7 +197,8 @@ TEST(PolicyExamples, EachPolicyChangesItsOwn) {
   }
 }
 
-// Returns an unrolled product, in which a loop loads more values than there are registers.
+// Returns a product with its loop over k unrolled 40 times, so that the loop around loads more values than there are
+// registers.
 Program RowsWrittenOut() {
   Schedule s = Scheduled(Matmul(3, 4, 40));
   s.Unroll(s.GetLoops(s.GetBlock("matmul"))[2]);

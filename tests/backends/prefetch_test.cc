@@ -1,4 +1,5 @@
-// Tests that prefetches do not change results. tests/lower/plans/prefetch_*.txt show what is prefetched.
+// Tests that compiled code with prefetch instructions computes the same results. tests/lower/plans/prefetch_*.txt show
+// what is prefetched.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +13,8 @@ namespace {
 
 constexpr int kRows = 8, kColumns = 64;
 
-// Returns the program e[i, j] = exp(x[i, j]), y[i, j] = 2 * e[i, j], row by row.
+// Returns the program e[i, j] = exp(x[i, j]);  y[i, j] = 2 * e[i, j], where both blocks are in one loop over the rows
+// i.
 Program Rows() {
   Builder b("rows");
   const Id x = b.Input("x", DType::kF32, {kRows, kColumns}),

@@ -1,4 +1,5 @@
-// Tests MLIR's Presburger library against brute force and isl on random questions.
+// Tests PresburgerProver, which decides questions about integer relations with MLIR's Presburger library: on random
+// questions, it agrees with brute force and with the library isl.
 #include "backends/prove/presburger.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ std::string TextOf(const IndexSum& sum) {
   return text;
 }
 
-// Returns the set of a relation's results as an isl set.
+// Returns the set of all results of a relation as a set of the library isl.
 isl_set* SetOf(isl_ctx* context, const Relation& r) {
   std::vector<std::string> results, conditions, variables;
   for (size_t i = 0; i < r.results.size(); ++i) {
@@ -90,7 +91,7 @@ TEST(Presburger, ShowsAPoint) {
 }
 
 TEST(Presburger, DecidesWhatTheAlgebraDoesNot) {
-  // The sums 5 i + 3 j take every value from 8 on.
+  // Asks whether the sums 5 * i + 3 * j take every value from 8 on, which is true.
   Relation all, sums;
   all.results = {all.points.Add(1 << 20) + IndexSum::Constant(8)};
   sums.results = {sums.points.Add(1 << 20) * 5 + sums.points.Add(1 << 20) * 3};

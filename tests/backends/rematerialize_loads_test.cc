@@ -1,4 +1,5 @@
-// Tests RematerializeLoads: values for which a loop lacks registers are loaded where they are used.
+// Tests RematerializeLoads: if a loop uses more loaded values than there are registers, it loads each again where it is
+// used, instead of keeping them all in registers.
 #include "backends/lower/rematerialize_loads.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +12,8 @@
 namespace kiln {
 namespace {
 
-// Returns the matmul with k unrolled, so that a row of A does not depend on the loop j around.
+// Returns a matrix product with the loop over k unrolled inside the loop over j, so that the k elements of A that it
+// loads are the same in each iteration of j.
 Program RowsWrittenOut(int64_t k) {
   Schedule s = Scheduled(Matmul(3, 4, k));
   s.Unroll(s.GetLoops(s.GetBlock("matmul"))[2]);
@@ -24,8 +26,8 @@ TEST(RematerializeLoads, PinsMoreLoadsThanThereAreRegisters) {
   EXPECT_EQ(Count(ModuleText(RowsWrittenOut(17)), "llvm.inline_asm"), 1);
 }
 
-// The loop over j stores to the memory of the 20 sums, so their loads are left alone and LLVM can keep the
-// sums in registers.
+// A product whose loop over j updates 20 sums in memory. Tests that their loads are left alone, since the loop stores
+// to this memory, so that LLVM can keep the sums in registers.
 TEST(RematerializeLoads, LeavesWhatTheLoopStoresTo) {
   Schedule s = Scheduled(Matmul(20, 4, 8));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));

@@ -1,4 +1,5 @@
-// Tests that temporaries that are live at different times share memory, and that results do not change.
+// Tests that lowering lets temporaries share memory if they are live at different times, and only then, and that
+// results do not change.
 #include "backends/lower/passes/share_storage.h"
 
 #include <gmock/gmock.h>
@@ -27,7 +28,7 @@ std::string Planned(const Program& p) {
   return text.substr(plan, text.find("----- build -----") - plan);
 }
 
-// Returns program text of a loop of its own: dest[i] = value for i < rows.
+// Returns the text of a loop with one block, dest[i] = value for i < rows, as a part of a program.
 std::string Step(const std::string& dest, const std::string& value, int rows = 10000) {
   return absl::StrReplaceAll(
       " for i < <rows> { block make<dest> { spatial i < <rows> = i  <dest>[i] = <value> } }\n",
@@ -43,7 +44,8 @@ std::string Buffers(const std::string& temporaries, int rows = 10000) {
 constexpr char kThree[] =
     "buffer T1: f32[<rows>] temporary buffer T2: f32[<rows>] temporary buffer T3: f32[<rows>] temporary\n";
 
-// Returns the chain X -> T1 -> T2 -> T3 -> Y. Each step reads its input backwards, so that no step could run in place.
+// Returns a program of four loops that compute T1 from X, T2 from T1, T3 from T2 and Y from T3. Each reads its input
+// backwards, so that its result cannot take the place of the input.
 Program Chain(int rows) {
   const std::string back = absl::StrCat("[", rows - 1, " - i]");
   return Parsed(Buffers(kThree, rows) + Step("T1", "X" + back + " + f32(1)", rows) +
@@ -111,8 +113,8 @@ TEST(ShareStorage, MemoryIsAsLargeAsTheLargest) {
   ComputesTheSame(p);
 }
 
-// Temporaries inside one loop keep their memory, since lifetimes are only compared among children of the
-// root.
+// Tests that temporaries of blocks inside one loop do not share memory: lifetimes are only compared among the outermost
+// loops of a program.
 TEST(ShareStorage, TemporariesOfOneLoopKeepTheirMemory) {
   const std::string rows = R"(program rows parameters X, Y
     buffer X: f32[24, 500] input  buffer Y: f32[24, 500] output
@@ -153,7 +155,8 @@ TEST(ShareStorage, RegistersStayRegisters) {
   EXPECT_THAT(Planned(WithLoops(Chain(8), LoopKind::kVectorized)), Not(HasSubstr("in the memory of")));
 }
 
-// Stores to columns of T1 that nobody reads are delayed until T3 uses the same memory.
+// Lowering delays stores to columns of T1, to transpose them in registers. T3 shares the memory of T1. Tests that the
+// delayed stores are emitted before T3 is written.
 TEST(ShareStorage, WhatWaitsIsStoredBeforeTheNextOwnerStores) {
   const Program p = Parsed(R"(program waits parameters X, Y
     buffer X: f32[4, 8] input  buffer Y: f32[16, 1000] output

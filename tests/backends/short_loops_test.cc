@@ -1,4 +1,5 @@
-// Tests short loops that are unrolled because that removes instructions.
+// Tests that lowering unrolls short loops where this removes instructions: loops over padding, over few terms, and over
+// temporaries that then fit in registers.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -12,7 +13,8 @@
 namespace kiln {
 namespace {
 
-// Returns a program that pads rows of A with zeros, in tiles of eight lanes. The first and the last tile cross the bounds.
+// Returns a program that copies A to B with a border of one zero on each side, in vectors of eight lanes. The first and
+// the last vector of a row cross the bounds of A.
 Program Padded(int64_t columns) {
   return Parsed(absl::StrReplaceAll(R"(
 program padded
@@ -37,8 +39,8 @@ for r < 11 {
                                      {"<tiles>", absl::StrCat((columns + 2) / 8)}}));
 }
 
-// Each row is tested once for padding, and its tiles are not tested: the first and last tile have constant
-// masks.
+// Tests that the loop over the vectors of a row is unrolled: each row has one test for padding, and its first and last
+// vector have constant masks instead of tests.
 TEST(ShortLoops, OfPaddingAreWrittenOutWhereMostTilesAreWhole) {
   const std::string text = ModuleText(Padded(30));
   EXPECT_EQ(Count(text, "scf.if"), 1) << text;
@@ -53,7 +55,8 @@ TEST(ShortLoops, OfPaddingRunWhereTheLineWouldBeLong) {
   ComputesTheSame(Padded(17 * 8 - 2));
 }
 
-// Returns a program with eight sums in vector lanes, each of `terms` terms, in registers.
+// Returns the program B[r, j] sum= A[r, k, j] over k < terms, with the eight j in vector lanes and the sums in
+// registers.
 Program Sums(int64_t terms) {
   return Parsed(absl::StrReplaceAll(R"(
 program sums
@@ -83,7 +86,8 @@ TEST(ShortLoops, OfAFewTermsAreWrittenOut) {
   ComputesTheSame(Sums(48));
 }
 
-// Returns a program that computes B = A + A through a temporary T, `rows` vectors at a time.
+// Returns the program T = A + A;  B = T, where each iteration of the outer loop computes `rows` vectors of T and then
+// copies them to B.
 Program ByTheWay(int64_t rows) {
   return Parsed(absl::StrReplaceAll(R"(
 program way

@@ -1,4 +1,4 @@
-// Gives the files of tests/inputs/ops smaller sizes.
+// Replaces sizes in MLIR texts of tests/inputs/ops by smaller ones, so that the interpreter can run them.
 #pragma once
 
 #include <map>
@@ -9,12 +9,11 @@
 
 namespace kiln {
 
-// Replacements for sizes that would take the interpreter too long. Windows, strides and padding still fit
-// together.
+// Extents of tensors, each with the smaller one that replaces it. Windows, strides and padding still fit together.
 inline const std::map<int, int> kSmaller = {{4096, 40}, {3072, 20}, {1024, 24}, {768, 12}, {512, 16},
                                             {256, 12},  {224, 24},  {230, 30},  {112, 12}, {109, 9},
                                             {58, 12},   {56, 10},   {64, 8}};
-// Replacements for grouped convolutions, which keep the numbers of channels.
+// The replacements of extents for grouped convolutions: only those of images, not the numbers of channels.
 inline const std::map<int, int> kSmallerGroups = {{58, 14}, {56, 12}, {28, 6}};
 
 inline std::string Shrunken(const std::string& text, const std::map<int, int>& smaller) {

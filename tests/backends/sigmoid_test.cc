@@ -1,5 +1,5 @@
-// Tests a sigmoid, 1 / (1 + exp(-x)), in vectors of 8 and 16 f32 against libm in double, on every 4001st float,
-// infinities, NaN and denormals; and that functions of f64 give the bits of libm.
+// Tests the accuracy of a compiled sigmoid, 1 / (1 + exp(-x)), in vectors of 8 and 16 f32 against libm in double: on
+// every 4001st float, infinities, NaN and denormals. Also tests that functions of f64 give the same bits as libm.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -35,7 +35,7 @@ Id Sigmoid(Builder& b, DType type, Id x) {
 
 double Right(double x) { return 1 / (1 + std::exp(-x)); }
 
-// The smallest x for which exp(-x) is finite. Results near it are denormal; below it, the result is 0.
+// The smallest f32 x for which exp(-x) is finite in f32. Sigmoids near x are denormal; below x, they are 0.
 constexpr float kLeast = -88.7228f;
 
 TEST(Sigmoid, IsRightEverywhere) {
@@ -67,7 +67,8 @@ TEST(Sigmoid, IsRightEverywhere) {
   }
 }
 
-// Functions of f64 give the same bits as the C library's scalar functions.
+// Tests that compiled exp, log, tanh and erf of f64 vectors give the same bits as the scalar functions of the C
+// library.
 TEST(VectorMath, FunctionsOfF64AreThoseOfTheLibrary) {
   struct {
     Op op;

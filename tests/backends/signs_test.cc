@@ -1,4 +1,5 @@
-// Tests which integers are signed according to the operations, and how headers declare them.
+// Tests SignsOf, which finds whether the operations of a program read integers of a buffer as signed or unsigned, and
+// how exported C headers declare these buffers.
 #include "backends/export/signs.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 namespace kiln {
 namespace {
 
-// Returns the program Y = op(X, W) of integers, with a copy Z of Y.
+// Returns the program T = X;  Y = op(T, W);  Z = Y on eight i8, where Y and Z have the type `result`.
 Program OfIntegers(Op op, DType result) {
   Builder b("g");
   const Id X = b.Input("X", DType::kI8, {8}), W = b.Input("W", DType::kI8, {8}),

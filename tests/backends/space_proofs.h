@@ -1,4 +1,4 @@
-// Draws random traces of a space and counts how many are proven equal to the original
+// Draws random traces of a space and counts how many of the scheduled programs are proven equal to the original
 // (validator/proof/proof.h).
 #pragma once
 
@@ -21,8 +21,9 @@ struct ProvenTraces {
   int refused = 0;  // drawn traces that the validator refused
 };
 
-// Proves `wanted` traces of the space (fewer if nearly all draws are refused). A program that is too hard to
-// prove is executed symbolically if it has at most most_instances instances; two million take half a minute.
+// Draws `wanted` traces of the space `text` (fewer if the validator refuses nearly all draws) and tries to prove each.
+// Expects that none is refuted. A program that is too hard to prove is executed symbolically if it has at most
+// most_instances instances; two million take half a minute.
 inline ProvenTraces ProveTraces(const std::string& what, const std::string& text, const Program& program,
                                 const Target& target, int wanted, proof::Prover& prover,
                                 int64_t most_instances) {

@@ -1,4 +1,5 @@
-// Tests that lanes with a stride are loaded as whole registers, which never read outside of the buffer.
+// Tests vector loads of elements with a stride: they load whole registers and shuffle, and never read outside of the
+// buffer. Also tests vector stores to layouts, and non-temporal stores.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -15,7 +16,8 @@
 namespace kiln {
 namespace {
 
-// Returns the program y[i] = x[stride * i + offset], with i in one vector and `size` elements in x.
+// Returns the program y[i] = x[stride * i + offset], where i is vectorized with `lanes` lanes, and x has `size`
+// elements.
 Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64_t size) {
   Builder b("strided");
   const Id x = b.Input("x", type, {size}), y = b.Output("y", type, {lanes});
@@ -24,7 +26,7 @@ Program Strided(DType type, int64_t lanes, int64_t stride, int64_t offset, int64
   return WithLoops(b.Finish(), LoopKind::kVectorized);
 }
 
-// Accessible pages between two pages that fault.
+// An array of one page of memory between two pages that fault.
 template <typename T>
 struct Pages {
   static constexpr size_t kPage = 4096;
@@ -63,7 +65,8 @@ TEST(LoadStrided, StaysInsideOfTheBufferAndFindsEveryLane) {
   Check<int8_t>(DType::kI8);
 }
 
-// The layout of y has columns of four.
+// Copies rows of 16 i8 in vectors to a buffer whose layout keeps only four elements of a row together. Tests that each
+// vector is stored in four vector stores, not element by element.
 TEST(Store, RunsOfLanesAreStoredTogether) {
   const std::string text = ModuleText(Parsed(R"(
 program runs
@@ -84,7 +87,9 @@ for i < 4 {
   EXPECT_EQ(Count(text, "memref.store"), 0) << text;
 }
 
-// The program y[i, j + offset] = x[i, j] in eight lanes; with offset 1, stores are not aligned to vectors.
+// Compiles y[i, j + offset] = x[i, j] in vectors of eight with non-temporal stores requested. Tests that these are used
+// with offset 0, but not with offset 1, where stores are not aligned; and that results are right for arrays at any
+// address.
 TEST(Store, PastTheCachesIsForWholeAlignedVectors) {
   for (const int64_t offset : {0, 1}) {
     Builder b("copy");

@@ -1,4 +1,5 @@
-// Tests named target machines.
+// Tests the table of named target machines (CPUs and GPUs): LLVM knows each CPU, vector sizes and rates are right, and
+// the reference page lists them.
 #include "backends/cpu/targets.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Compiles calls of intrinsics in tiles, and looks for the instructions of named machines. cpu_instructions_test.cc
-// checks what each instruction computes.
+// Tests that tiles of products which call intrinsics compile to the instructions of the target machine and compute the
+// right results. cpu_instructions_test.cc tests each instruction by itself.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -49,7 +49,8 @@ TEST(LowerTensorize, FusedMultiplyAddsAccumulateInRegisters) {
   }
 }
 
-// Tiles have four rows, and seven rows do not fill the last tile.
+// Compiles a product of seven rows in tiles of four, so that the last tile is incomplete. Tests that its rows are right
+// and use the instruction vpdpbusd, too.
 TEST(LowerTensorize, CallsOfIncompleteTilesAreInstructionsToo) {
   const CpuInstruction& row = RowOf("vnni.8x4");
   const Program p = TiledRows(Product(row, 7), FamilyOf(row), 4);

@@ -1,5 +1,5 @@
-// Tests the assembly of register tiles: innermost loops spill nothing, keep every accumulator in a register
-// of its own, and use memory operands where an instruction allows it.
+// Tests the x86 assembly of tiled products and convolutions: innermost loops spill nothing, keep each accumulator in a
+// register of its own, and use memory operands where an instruction allows it.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -36,8 +36,8 @@ Program Product(const Tile& tile, bool pack = true) {
                     {2 * tile.rows, tile.rows, 2 * tile.columns, tile.columns, 32}, pack);
 }
 
-// Returns the convolution y[h, w, f] += x[h + r, w + s, c] * k[r, s, c, f], in tiles of a row of pixels and two vectors
-// of channels.
+// Returns the convolution y[h, w, f] sum= x[h + r, w + s, c] * k[r, s, c, f] in tiles of `tile.rows` pixels of a row
+// and `tile.columns` channels, with accumulators in registers.
 Program Convolution(const Tile& tile) {
   const int64_t width = 2 * tile.rows, channels = 2 * tile.columns;
   Builder b("conv");
@@ -69,8 +69,8 @@ Program Convolution(const Tile& tile) {
   return schedule.program();
 }
 
-// Returns a program from the sketch of the default space with accumulators in registers and both operands packed in
-// Goto's order.
+// Returns a matrix product scheduled by a sketch of the default space, with this tile: the sketch that accumulates in
+// registers and packs both operands, as in Goto's algorithm.
 Program OfTheDefaultSpace(const Tile& tile) {
   const Program product = Matmul(6 * tile.rows, 4 * tile.columns, 64);
   const Target target = NamedTarget(tile.target).value();
@@ -109,7 +109,8 @@ TEST(TileAssembly, ASketchOfTheDefaultSpaceKeepsItsSumsInRegisters) {
   for (const Tile& tile : kTiles) ExpectTileInRegisters(OfTheDefaultSpace(tile), tile);
 }
 
-// With more accumulators than registers, the tests above must find spills.
+// Compiles a tile with more accumulators than the machine has registers, and expects spills and stores in its loop, to
+// show that the checks of this test find them.
 TEST(TileAssembly, ATileThatDoesNotFitIsSeen) {
   const std::vector<std::string> loops = LoopsOfSums(Product({"x86-64-v3", 12, 16, 24}), "x86-64-v3");
   ASSERT_FALSE(loops.empty());

@@ -1,4 +1,5 @@
-// Tests that strided stores of lanes are transposed in registers, and that memory gets the same values.
+// Tests that lowering transposes vectors in registers where each lane of a vector would be stored to another row: it
+// stores whole vectors instead, and memory gets the right values.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// Returns the program y[j, i] = x[i, j] with rows i unrolled and lanes along j. Rows of y are `apart` elements apart.
+// Returns the program y[j, i] = x[i, j] with i unrolled and j vectorized. Rows of y have `apart` elements.
 Program Transposes(DType type, int64_t rows, int64_t lanes, int64_t apart) {
   Builder b("transposes");
   const Id x = b.Input("x", type, {rows, lanes}), y = b.Output("y", type, {lanes, apart});
@@ -46,7 +47,8 @@ void Check(DType type) {
   }
 }
 
-// The program y[j, i] = x[i, j] in two steps with z[j] = y[j, 1] between them, which reads delayed stores.
+// Runs y[j, i] = x[i, j] and then z[j] = y[j, 1]. The stores to y are delayed, to transpose them in registers. Tests
+// that they are done before z reads y.
 TEST(Transposed, IsStoredBeforeItIsRead) {
   const Program p = Parsed(R"(
 program reads
@@ -81,7 +83,7 @@ for j < 8 vectorized {
   for (int j = 0; j < 8; ++j) EXPECT_EQ(z[j], x[8 + j]);
 }
 
-// Tests the emitted MLIR: if the rows fill a register, no lane is stored alone.
+// Tests the MLIR of a transposition of 8 x 8 f32: it has 8 vector stores and 24 shuffles, and stores no single element.
 TEST(Transposed, StoresWholeRegisters) {
   const std::string text = ModuleText(Transposes(DType::kF32, 8, 8, 8));
   EXPECT_EQ(Count(text, "memref.store"), 0) << text;

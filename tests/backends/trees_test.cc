@@ -1,4 +1,5 @@
-// Tests the tree that combines lanes at the end of a reduction: its number of steps, and how often it runs.
+// Counts the shuffles that combine the lanes of a CPU vector to one sum, and finds the loop in which they stand. A
+// vectorized reduction runs this tree for every vector. After rfactor it runs once, behind the loop.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int64_t kRows = 20, kColumns = 4096;
 
-// Returns the program y[i] = the sum over k of m[i, k], or of m[i, k] * x[k] if it multiplies.
+// Returns the program y[i] sum= m[i, k], or y[i] sum= m[i, k] * x[k] if `multiplies`.
 Program Rows(bool multiplies) {
   Builder b("rows");
   const Id m = b.Input("m", DType::kF32, {kRows, kColumns}), x = b.Input("x", DType::kF32, {kColumns}),
@@ -50,8 +51,8 @@ Trees TreesOf(const Program& program) {
   return trees;
 }
 
-// Returns the number of shuffles in the tree that reduces a vector. Each step extracts the vector's halves with two
-// shuffles. The last step has none: it combines two numbers.
+// Returns the number of shuffles in the tree that sums the lanes of a vector. Each step extracts both halves of the
+// vector with two shuffles. The last step has none, as it adds two numbers.
 int ShufflesOfATree(int lanes) {
   int shuffles = 0;
   for (; lanes > 2; lanes /= 2) shuffles += 2;

@@ -1,5 +1,5 @@
-// Tests that the default space contains schedules of TVM's MetaSchedule for LLVM targets: the decisions in
-// its tests of five operators (docs/sketches.md).
+// Tests that Kiln's default space contains the schedules that tests of TVM's MetaSchedule show for five operators on
+// CPUs: the same decisions make traces that replay (docs/sketches.md).
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -34,8 +34,8 @@ const TvmSchedule kSchedules[] = {
       {"max-unroll", "0"}}},
     {"T2D0",
      32,
-     // Rows and columns of 1,4,1,2 and 2,1,1,4, taps of 2,2: their remainders by two are iters of their own,
-     // and half of the taps are gone (skip-zeros).
+     // TVM tiles rows by 1,4,1,2, columns by 2,1,1,4 and the taps of the window by 2,2. In Kiln, skip-zeros has made
+     // iters of their own of the remainders of these by two (S1 and S3), and left out half of the taps.
      {{"S0", "1,4,1,1"},
       {"S1", "1,1,1,2"},
       {"S2", "2,1,1,2"},

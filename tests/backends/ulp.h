@@ -1,4 +1,4 @@
-// Computes errors of f32 results in units of the last place.
+// Computes errors of f32 results in units of the last place (ULP), and the worst of several.
 #pragma once
 
 #include <algorithm>

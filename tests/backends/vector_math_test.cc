@@ -1,5 +1,5 @@
-// Tests exp, log, tanh, erf, sin, cos, powf and rsqrt on f32 vectors, accurate and fast, over the whole range
-// of floats with infinities, NaN and denormals, against libm in double.
+// Tests the accuracy of compiled exp, log, tanh, erf, sin, cos, powf and rsqrt on f32 vectors, in their accurate and
+// fast versions, against libm in double: over the whole range of floats with infinities, NaN and denormals.
 #include "backends/cpu/passes/vector_math.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,8 @@ namespace kiln {
 namespace {
 
 constexpr int kCount = 1 << 14;
-// Bit patterns from one operand to the next; 7 tries 600 million operands of each, in ten minutes.
+// The step between the bit patterns of tested operands, from 0 to 2^32: about a million operands of each function. A
+// step of 7 tests 600 million, in ten minutes.
 constexpr uint64_t kStep = 4001;
 
 using Kernel = int(const float*, const float*, float*);
@@ -82,8 +83,8 @@ void CheckAll(bool fast) {
     auto* kernel = code.Get<Kernel>(f.name);
     Worst worst;
     for (uint64_t bits = 0; bits < uint64_t{1} << 32;) {
-      // Fills in operands, and between them special values: signed zero, infinities, NaN, the smallest
-      // numbers.
+      // Fills the array with operands, of which the first ten are special values: zeros, infinities, NaN, the smallest
+      // numbers, and numbers near the limits of exp.
       for (int i = 0; i < kCount; ++i, bits += kStep)
         x[i] = std::bit_cast<float>(static_cast<uint32_t>(bits));
       const float special[] = {0.f,    -0.f,    HUGE_VALF, -HUGE_VALF, NAN,
@@ -113,7 +114,8 @@ TEST(VectorMath, PowersAreRightForAllPairsOfNumbers) {
   for (int round = 0; round < 40; ++round) {
     std::uniform_real_distribution<float> near_one(0.5f, 2), exponent(-40, 40);
     for (int i = 0; i < kCount; ++i) {
-      // Vectors contain arbitrary bits, numbers in the usual range, and numbers whose results overflow.
+      // Draws a base and an exponent. Of four vectors of eight, one has arbitrary bits, one results that overflow, and
+      // two usual numbers.
       const bool any = i / 8 % 4 == 0;
       x[i] = any ? std::bit_cast<float>(static_cast<uint32_t>(random()))
                  : std::exp2(exponent(random)) * near_one(random);
@@ -136,8 +138,8 @@ TEST(VectorMath, PowersAreRightForAllPairsOfNumbers) {
   std::printf("accurate powf: %.4f ULP, fast powf: %.1f ULP\n", worst.ulp, worst_fast.ulp);
 }
 
-// Results are near the smallest and the largest numbers, where errors of the logarithm matter most, and half
-// of the bases are close to 1.
+// Tests powf with bases of many mantissas, half of them close to 1, and exponents for which the results are close to
+// the largest or smallest floats, where errors of the logarithm matter most.
 TEST(VectorMath, PowersOfEveryMantissaAreRight) {
   if (!Host().fma) GTEST_SKIP() << "no FMA";
   Array<float> x(kCount), y(kCount), z(kCount);
@@ -196,8 +198,8 @@ TEST(VectorMath, ReducedArgumentsOfPowersAreExact) {
   }
 }
 
-// Tests results that are denormal, zero or infinite, and operands for which sums in exp lose their last
-// places.
+// Tests exp of vectors with one operand that is far from the others, in each lane: its result is denormal, zero,
+// infinite or NaN, or sums inside exp lose their last bits.
 TEST(VectorMath, ExpIsRightWhicheverLaneIsFarOut) {
   if (!Host().fma) GTEST_SKIP() << "no FMA";
   for (const int lanes : {2, 8, 12, 16, 24, 32, 64}) {

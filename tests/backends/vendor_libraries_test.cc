@@ -1,4 +1,5 @@
-// Tests which programs are recognized as products that vendor libraries compute.
+// Tests AsLibraryProduct, which recognizes programs that are an f32 matrix product, as cblas_sgemm computes it, with
+// sizes and transpositions; and where vendor libraries are looked for.
 #include "backends/vendor/vendor_libraries.h"
 
 #include <gmock/gmock.h>
@@ -8,7 +9,8 @@
 namespace kiln {
 namespace {
 
-// Returns the program C += A * B, where the lists give the iters (0: i, 1: j, 2: l) that index C, A and B.
+// Returns the program C sum= A * B over iters i < 3, j < 5 and l < 7. The lists give the two iters that index C, A and
+// B (0: i, 1: j, 2: l).
 Program Product(std::vector<int> c, std::vector<int> a, std::vector<int> b, DType dtype = DType::kF32) {
   Builder builder("product");
   const int64_t extents[] = {3, 5, 7};
@@ -49,7 +51,8 @@ TEST(VendorLibraries, FactorsMayBeTransposed) {
   EXPECT_TRUE(b->b_transposed);
 }
 
-// The rows of the transposed result are those of the second factor.
+// Recognizes C[j, i] sum= A[i, l] * B[l, j] as the product of B transposed and A transposed: the factors change places,
+// and m is 5.
 TEST(VendorLibraries, ATransposedResultIsAProductOfTheFactorsTurnedAround) {
   const auto found = AsLibraryProduct(Product({1, 0}, {0, 2}, {2, 1}));
   ASSERT_TRUE(found);

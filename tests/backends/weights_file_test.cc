@@ -1,4 +1,5 @@
-// Tests reading files of weights: what is right is read, and what is wrong is refused with its place.
+// Tests WeightsFile, which reads tensors from files of weights (.safetensors and .npz): well-formed files are read, and
+// malformed ones refused with an error that names the place.
 #include "backends/model/weights_file.h"
 
 #include <gmock/gmock.h>
@@ -13,7 +14,8 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Safetensors, AreReadInTheOrderOfTheirBytes) {
-  // A file as the library safetensors writes {"b": tensor([1.0, 2.0]), "flag": tensor(True)}, and padded by it.
+  // The file that the Python library safetensors writes for {"b": tensor([1.0, 2.0]), "flag": tensor(True)}, with its
+  // padding.
   const std::string file = Safetensors(
       R"({"__metadata__":{"format":"pt"},"flag":{"dtype":"BOOL","shape":[],"data_offsets":[8,9]},)"
       R"("b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}   )",
@@ -146,7 +148,8 @@ TEST(Npz, ThatIsMalformedIsRefused) {
   }
 }
 
-// Every prefix of a file, and every file with a changed byte, is read or refused, but never crashes.
+// Reads every prefix of two files, and the files with any one byte changed. Each may be read or refused, but none may
+// crash the reader.
 TEST(WeightsFile, SurvivesTruncationAndAnyFlippedByte) {
   const std::string path = WrittenByPython(
       "savez(path, [('w', npy(F32, bytes(24))), ('v', npy(F32, bytes(24)))], zipfile.ZIP_DEFLATED)\n");

@@ -1,4 +1,5 @@
-// Files of weights for tests: bytes of safetensors, and .npz as numpy writes them.
+// Makes files of weights for tests: bytes of .safetensors files, and .npz files, which Python writes as numpy does.
+// Also prints the tensors of such files.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 
 namespace kiln {
 
-// Returns the bytes of a safetensors file with this header and these bytes of tensors.
+// Returns the bytes of a .safetensors file with this JSON header and these bytes of tensors.
 inline std::string Safetensors(const std::string& header, const std::string& data = "") {
   const uint64_t size = header.size();
   std::string bytes(sizeof(size), '\0');
@@ -37,7 +38,8 @@ inline std::string Shown(const std::string& bytes, const std::string& name = "w.
   return Shown(WeightsFile::FromBytes(bytes, name));
 }
 
-// The bytes of an array of .npy with this header dictionary.
+// Python code of the functions npy, which returns the bytes of an .npy array with a header dictionary, and savez, which
+// writes arrays to an .npz file.
 constexpr char kPythonNpy[] = R"(
 import sys, zipfile, struct
 def npy(dictionary, data, version=1):
@@ -58,7 +60,8 @@ inline const std::string& WeightsFolder() {
   return (*folder)->path();
 }
 
-// Runs the Python code, which writes the file `path`, and returns the path.
+// Runs Python code that writes an .npz file to the variable `path`, after the definitions of kPythonNpy. Returns the
+// path of the file.
 inline std::string WrittenByPython(const std::string& code) {
   static int files = 0;
   const std::string script = absl::StrCat(WeightsFolder(), "/", ++files, ".py"),

@@ -1,4 +1,5 @@
-// Tests writing files of weights.
+// Tests WeightsWriter, which writes tensors to a .safetensors file piece by piece: the file appears only when it is
+// complete.
 #include "backends/model/weights_writer.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,7 @@ std::string ContentOf(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Returns the number of temporary files beside the written ones.
+// Returns the number of unfinished files, NAME.new, in the folder of written files.
 int Temporaries() {
   int count = 0;
   for (const auto& file : std::filesystem::directory_iterator(WeightsFolder()))

@@ -1,4 +1,5 @@
-// Makes a library of an MLIR text, as `kiln build` does but without schedules, and runs it.
+// For tests: builds the library of a whole model from MLIR text, as `kiln build` does but without schedules, and runs
+// it.
 #pragma once
 
 #include <cstring>
@@ -32,7 +33,8 @@ struct Whole {
   Loaded library;
 };
 
-// Builds the function `net_by_table`.
+// Imports the MLIR text, compiles its tasks and foreign calls, and links and loads them as a library with the function
+// `net_by_table`. Returns an error if an operation can neither be imported nor be a foreign call.
 inline absl::StatusOr<Whole> BuildWhole(absl::string_view text) {
   ImportOptions options;
   options.allow_boundaries = true;
@@ -69,7 +71,8 @@ struct WholeResult {
   std::vector<std::string> outputs;  // bytes
 };
 
-// Calls it with the bytes of the given parameters in order. Memory is filled with ones at first.
+// Prepares and runs a model with `inputs`, the bytes of its inputs and constants in order. Returns the status and the
+// outputs. All other memory is filled with 0xFF before.
 inline WholeResult RunWhole(const Whole& whole, const std::vector<std::string>& inputs) {
   const Program& p = whole.model;
   std::deque<Array<char>> memory;

@@ -1,5 +1,5 @@
-// A whole model of each operation of upstream MLIR's dialects linalg: its library computes what the operation means, or
-// the file is refused with a hint. There is a row for each registered operation.
+// Builds a model of each operation of MLIR's dialect linalg: its library computes the right results, or the file is
+// refused with a hint. A table must have a row for each operation that MLIR registers.
 #include <map>
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// linalg.OP ATTRIBUTES ins(INS) outs(zeros : OUT)
+// A row of the table of operations: linalg.OP ATTRIBUTES ins(INS) outs(zeros : OUT).
 struct Named {
   const char *op, *ins, *out, *attributes = "";
 };
@@ -119,7 +119,8 @@ Row RowOf(const Named& named) {
                        absl::StrJoin(types, ", "), ") outs(%f : ", type, ") -> ", type)};
 }
 
-// Returns operations of linalg whose text has another form.
+// Returns rows, with their MLIR text, for operations of linalg that are not written as linalg.OP ins(..) outs(..), such
+// as linalg.transpose.
 std::vector<Row> OtherLinalgRows() {
   const std::string empty = "%e = tensor.empty() : tensor<3x2xf32>\n  ";
   return {
@@ -160,7 +161,8 @@ std::vector<Row> OtherLinalgRows() {
   };
 }
 
-// Returns the operations that no row of this file is about, with the test or the operation that covers them.
+// Returns the operations of linalg that have no row in the tables of this file, each with the test or the operation
+// that covers it.
 const std::map<std::string, std::string>& LinalgElsewhere() {
   static const auto* const table = new std::map<std::string, std::string>{
       {"linalg.index", "in linalg.generic"},
@@ -211,7 +213,8 @@ TEST(WholeOperations, SoftmaxPackAndWinograd) {
           "  %o = tensor.empty() : tensor<2x3xf32>\n  %r = linalg.unpack %u inner_dims_pos = [0, 1] inner_tiles = "
           "[2, 1] into %o : tensor<1x3x2x1xf32> -> tensor<2x3xf32>"),
       Floats({2, 4, 6, 8, 10, 12}));
-  // A window of ones over 1 .. 16, as 4 x 4.
+  // Computes a convolution with the three Winograd transforms: a 3 x 3 window of ones over the numbers 1 to 16 as 4 x
+  // 4.
   EXPECT_EQ(ResultOf("1x2x2x1xf32", R"(
   %in = arith.constant dense<[[[[1.0], [2.0], [3.0], [4.0]], [[5.0], [6.0], [7.0], [8.0]],
                                [[9.0], [10.0], [11.0], [12.0]], [[13.0], [14.0], [15.0], [16.0]]]]> : tensor<1x4x4x1xf32>

@@ -1,5 +1,5 @@
-// A whole model of each operation of upstream MLIR's dialects math and arith: its library computes what the operation means, or
-// the file is refused with a hint. There is a row for each registered operation.
+// Builds a model of each operation of MLIR's dialects math and arith: its library computes the right results, or the
+// file is refused with a hint. A table must have a row for each operation that MLIR registers.
 #include <limits>
 #include <map>
 
@@ -150,7 +150,7 @@ TEST(WholeOperations, OfArith) {
     SCOPED_TRACE(row.op);
     CheckBesideStock(row);
   }
-  // Types that Kiln does not compute with.
+  // Expects that an operation on f8 types, with which Kiln does not compute, is refused with a hint.
   const auto refused = BuildWhole(R"(
 func.func @net(%x: tensor<4xf8E5M2>, %s: tensor<4xf8E8M0FNU>) -> tensor<4xf32> {
   %r = arith.scaling_extf %x, %s : tensor<4xf8E5M2>, tensor<4xf8E8M0FNU> to tensor<4xf32>

@@ -1,5 +1,5 @@
-// Makes a whole model of one operation, and compares what its library computes with upstream MLIR's own pipeline or with
-// values that are given.
+// For tests of single MLIR operations: builds a whole model of one operation and compares the results of its library
+// with those of MLIR's own passes, or with given values.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ namespace kiln {
 
 using Floats = std::vector<float>;
 
-// Returns the number of elements of a type: 6 for "2x3xf32".
+// Returns the number of elements of a tensor of this type: 6 for "2x3xf32".
 inline size_t CountOf(const std::string& type) {
   size_t count = 1;
   std::vector<std::string> parts = absl::StrSplit(type, 'x');
@@ -33,7 +33,7 @@ inline size_t CountOf(const std::string& type) {
 
 inline std::string DTypeOf(const std::string& type) { return type.substr(type.rfind('x') + 1); }
 
-// Returns values between 0 and 1, or small positive integers.
+// Returns the bytes of a tensor of random values: floats from 0.1 to 0.9, or integers from 1 to 5.
 inline std::string Data(const std::string& type, size_t seed) {
   std::mt19937 engine(static_cast<unsigned>(seed));
   std::uniform_real_distribution<float> real(0.1f, 0.9f);
@@ -53,7 +53,8 @@ inline std::string Data(const std::string& type, size_t seed) {
   return bytes;
 }
 
-// Returns the text with linalg in the place of arith and math on tensors, which the stock pipeline does not take.
+// Returns the MLIR text with operations of arith and math on tensors converted to linalg, since stock MLIR passes do
+// not lower them.
 inline std::string WithLinalg(const std::string& text) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &Context());
   mlir::PassManager passes(&Context());
@@ -65,7 +66,7 @@ inline std::string WithLinalg(const std::string& text) {
   return converted;
 }
 
-// Returns what upstream MLIR's own pipeline computes.
+// Compiles the MLIR text with stock MLIR passes, runs it on the inputs, and returns the outputs.
 inline std::vector<std::string> ByStockPipeline(const std::string& text,
                                                 const std::vector<std::string>& inputs,
                                                 const std::vector<std::string>& outputs) {
@@ -105,7 +106,8 @@ inline void ExpectNear(const std::string& found, const std::string& wanted, cons
   }
 }
 
-// A function of some tensors: `body` uses %0, %1, ... and defines %r0, %r1, ...
+// A test of an operation: MLIR text (`body`) that computes the results %r0, %r1, .. with the types `outs` from the
+// arguments %0, %1, .. with the types `ins`.
 struct Row {
   std::string op;
   std::vector<std::string> ins, outs;
@@ -140,7 +142,7 @@ inline void CheckBesideStock(const Row& row) {
   for (size_t i = 0; i < wanted.size(); ++i) ExpectNear(found.outputs[i], wanted[i], row.outs[i], text);
 }
 
-// Returns the names of a dialect's operations that no row is about.
+// Returns the names of the operations that MLIR registers for a dialect and that are not in `covered`.
 template <typename Dialect>
 inline std::vector<std::string> Missing(const std::vector<std::string>& covered) {
   Context().getOrLoadDialect<Dialect>();
@@ -159,7 +161,8 @@ inline std::vector<std::string> OpsOf(const std::vector<Row>& rows) {
   return ops;
 }
 
-// Returns the first result for x = 1 .. 6 as 2 x 3, n = 1, places = 2, 0.
+// Builds a model of the MLIR text `body`, which computes %r of this type, and runs it. Returns %r for the arguments %x
+// = 1 .. 6 as 2 x 3, %n = 1 and %p = 2, 0 as 2 x 1.
 inline Floats ResultOf(const std::string& type, const std::string& body) {
   const std::string text = absl::StrCat(
       "func.func @net(%x: tensor<2x3xf32>, %n: tensor<i64>, %p: tensor<2x1xi64>) -> tensor<", type,

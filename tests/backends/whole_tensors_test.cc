@@ -1,5 +1,5 @@
-// A whole model of each operation of upstream MLIR's dialects tensor and scf: its library computes what the operation means, or
-// the file is refused with a hint. There is a row for each registered operation.
+// Builds a model of each operation of MLIR's dialects tensor and scf: its library computes the right results, or the
+// file is refused with a hint. A table must have a row for each operation that MLIR registers.
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "tests/backends/whole_operations.h"

@@ -1,4 +1,4 @@
-// Changes all loops of a program to one kind.
+// Returns a program with all its loops changed to one kind, such as vectorized or unrolled.
 #pragma once
 
 #include "lang/program/program.h"

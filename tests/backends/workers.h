@@ -1,4 +1,5 @@
-// Test programs, and helpers for processes, for the tests of builders, the measurer and export.
+// For tests of builders, the measurer and export: small programs, pools of builders, and functions that watch
+// processes.
 #pragma once
 
 #include <signal.h>
@@ -20,7 +21,7 @@
 
 namespace kiln {
 
-// Returns the program y = a*x + b over n elements.
+// Returns the program Y[i] = a * X[i] + c for n elements of f32.
 inline Program Affine(int64_t n, double a = 2, double c = 1) {
   Builder b("affine");
   const Id X = b.Input("X", DType::kF32, {n}), Y = b.Output("Y", DType::kF32, {n});
@@ -30,7 +31,8 @@ inline Program Affine(int64_t n, double a = 2, double c = 1) {
   return b.Finish();
 }
 
-// Returns a program that computes P = 2*W in the prepare phase, and Y = X + P.
+// Returns the program P[i] = 2 * W[i];  Y[i] = X[i] + P[i], where W is a constant and P is computed in the prepare
+// phase.
 inline Program WithPrepare(int64_t n) {
   Builder b("prepared");
   const Id X = b.Input("X", DType::kF32, {n}), W = b.Constant("W", DType::kF32, {n}),
@@ -46,7 +48,7 @@ inline Program WithPrepare(int64_t n) {
   return p;
 }
 
-// Returns a program that takes LLVM seconds: `count` products of matrices with unrolled loops.
+// Returns a program that LLVM takes seconds to compile: `count` products of 24 x 24 matrices with unrolled loops.
 inline Program Huge(int count = 24) {
   const int64_t n = 24;
   Builder b("huge");
@@ -95,7 +97,7 @@ bool Soon(Condition condition) {
   return condition();
 }
 
-// Returns the seconds of processor time that a process has used. Tests use it to see that a process is working.
+// Returns the seconds of processor time that a process has used so far. Tests use it to see that a process is working.
 inline double BusySeconds(pid_t pid) {
   std::ifstream stat(absl::StrCat("/proc/", pid, "/stat"));
   std::string field;

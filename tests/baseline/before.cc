@@ -1,13 +1,13 @@
-// What tests/inputs/before holds:
+// Makes the files of tests/inputs/before, which later versions must read:
 //
-//   kiln.db           a finished run of eight tasks, and an interrupted run of two
-//   kiln.jsonl        the same as JSON lines
-//   NAME.trace        the fastest trace of each of the eight tasks
-//   NAME.model        a global model for each kind of features, as `kiln train` writes it
-//   best.txt          the fastest record of each task
-//   resumed.txt       the records of the interrupted run as they are when it is finished
-//   programs.txt      scheduled programs of the fuzzer
-//   before_plugin.cc  a module as people write them (not made here)
+//    kiln.db           a finished run of eight tasks, and an interrupted run of two
+//    kiln.jsonl        the same as JSON lines
+//    NAME.trace        the fastest trace of each of the eight tasks
+//    NAME.model        a global model for each kind of features, as `kiln train` writes it
+//    best.txt          the fastest record of each task
+//    resumed.txt       the records of the interrupted run as they are when it is finished
+//    programs.txt      scheduled programs of the fuzzer
+//    before_plugin.cc  a module as people write them (not made here)
 #include <filesystem>
 #include <fstream>
 
@@ -71,8 +71,8 @@ std::string RandomPrograms() {
 
 }  // namespace
 
-// Returns the tasks of the interrupted search. Sketches of pooling are those of when the run began: multi-level-tiling
-// did not tile it.
+// Returns the two tasks of the interrupted search. The sketches of max pooling are those of the version in which the
+// run began: multi-level-tiling did not tile pooling then.
 std::vector<TuneTask> InterruptedTasks() {
   std::vector<TuneTask> tasks = TasksNamed({"torch_bmm_12x128x64", "torch_maxpool"});
   const Space space =

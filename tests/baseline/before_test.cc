@@ -30,7 +30,7 @@ std::string BeforePath(const std::string& name) {
   return absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/before/", name);
 }
 
-// A fixture that copies the database to a writable folder.
+// A fixture that copies the database of tests/inputs/before to a writable folder, and opens it there.
 class Before : public testing::Test {
  protected:
   void SetUp() override {

@@ -49,7 +49,7 @@ std::string ObjectOf(Program program, const Machine& on) {
   return HashOfBytes(object->bytes).substr(0, 16);
 }
 
-// Selects the programs of one shard: calls `make` and `use` for these only.
+// Takes programs in turn and hands those of one shard, every `shards`-th, to `use`. Does not make the others.
 class Turns {
  public:
   using Use = std::function<void(const std::string& name, const Program& program)>;
@@ -75,7 +75,7 @@ void RandomTraces(const Target& target, Turns& turns) {
   }
 }
 
-// Handles the sketches of the first task of each operator.
+// Hands the program of the first sketch of the first task of each operator's file to `turns`.
 void FirstSketches(const Target& target, Turns& turns) {
   const SpaceFunction space = ParseSpace(DefaultSpace(target)).value();
   std::string last;
@@ -111,8 +111,8 @@ void GoldenTraces(const Target& target, Turns& turns) {
   }
 }
 
-// Handles stored random programs. They are text, because newly drawn programs differ with every new
-// primitive.
+// Hands the stored random programs to `turns`. They are stored as text, because newly drawn programs differ with every
+// new primitive.
 void RandomPrograms(Turns& turns) {
   std::ifstream file(absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/before/programs.txt"));
   const std::string all(std::istreambuf_iterator<char>(file), {});

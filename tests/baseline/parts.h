@@ -1,5 +1,6 @@
-// The parts of the baseline (scripts/baseline), which must not change when code is restructured. Each part
-// prints lines; a line that begins with a name is about the thing with that name.
+// Prints the parts of the baseline (scripts/baseline), which must not change when code is restructured, such as hashes
+// of programs and of object code. Each part prints lines; a line that begins with a name is about the thing with that
+// name.
 #pragma once
 
 #include <ostream>
@@ -26,8 +27,6 @@ void PrintObjects(std::ostream& out, int shard, int shards);
 
 // Writes the files of tests/inputs/before to a folder: files of this version that later versions must read.
 void MakeBefore(const std::string& folder);
-
-// The declarations below are shared by the sources of the parts.
 
 // A task of a file below the root of the sources.
 struct FileTask {

@@ -15,7 +15,7 @@ std::vector<TuneTask> TasksNamed(absl::Span<const char* const> names);
 // Returns options for a search with this number of trials, few short chains, and a stopped clock.
 TuneOptions SmallSearch(int trials);
 
-// Runs a search in the default space of CPUs.
+// Searches the tasks in the default space of CPUs, on the simulated machine. Records go to `store`.
 std::vector<TuneResult> Search(const std::vector<TuneTask>& tasks, const TuneOptions& options, Store& store);
 
 // Returns a record as the line "TRIAL TRACE-HASH PROGRAM-HASH SECONDS STATUS".

@@ -1,8 +1,9 @@
-// Writes a C program that calls exported functions, using only their headers.
+// Makes the source of a C program that calls exported functions, from their C headers alone. Arrays are read from files
+// and written to files.
 //
 //   CallerOf({ReadHeader("out/f.h"), ReadHeader("out/g.h")}, {"arg0"})
 //
-// If g reads an array with the name of one that f writes, f is called first.
+// A function that writes an array is called before the functions that read an array of the same name.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +23,7 @@
 
 namespace kiln {
 
-// An exported function, as its header describes it.
+// An exported function, parsed from its C header: its name, its parameters, and whether it has a function NAME_prepare.
 struct ExportedTask {
   std::string name;
   bool has_prepare = false;
@@ -49,8 +50,8 @@ inline ExportedTask ReadHeader(const std::string& path) {
   return task;
 }
 
-// Returns C code that reads NAME.in for each name in `given`, calls the tasks, and writes NAME.out for each array that
-// they write.
+// Returns C code that reads the bytes of each array in `given` from the file NAME.in, calls the exported functions, and
+// writes each array that they write to the file NAME.out.
 inline std::string CallerOf(std::vector<ExportedTask> tasks, const std::vector<std::string>& given) {
   std::string includes, arrays, body;
   std::map<std::string, size_t> sizes;

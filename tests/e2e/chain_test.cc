@@ -1,5 +1,5 @@
-// Tests the whole chain without a search: a file is imported, scheduled by hand, built, run, compared and
-// exported.
+// Tests everything from file to export without a search: an MLIR file is imported, scheduled by hand, built, run,
+// compared with the untransformed program, and exported.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,9 +1,8 @@
-// Runs the files of tests/inputs/field through `kiln tune`, `kiln export` and a call from C.
+// Runs the MLIR files of tests/inputs/field through `kiln tune`, `kiln export` and a call from C.
 //
-// A file is tuned with a few trials, and the best of each task exported. A C program, written from the
-// headers alone, calls the tasks in the order in which they need each other's outputs. What it computes is
-// compared with the file through stock MLIR passes, on drawn data and on data with NaN, infinities and zeros
-// of both signs.
+// Tunes a file with a few trials and exports the best program of each task. A C program, made from the exported headers
+// alone, calls the tasks in the order in which they need each other's outputs. Its outputs are compared with those of
+// the file compiled by stock MLIR passes, on random data and on data with NaN, infinities and zeros of both signs.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +25,8 @@
 
 namespace kiln {
 
-// Returns true for a file whose unscheduled program takes long. Only scripts/test --long tests these.
+// True if the program of an MLIR file has more than 1e9 floating-point operations. Only scripts/test --long tests these
+// files.
 inline bool TakesLong(const std::string& file) {
   const auto imported = ImportFile(file);
   return imported.ok() && Flops(imported->program) > 1e9;
@@ -42,7 +42,7 @@ inline std::vector<std::string> InputsFromField(bool that_take_long) {
   return files;
 }
 
-// Names a test after its file.
+// Returns the name of a file without folder and extension, as the name of its test.
 inline std::string StemOf(const testing::TestParamInfo<std::string>& file) {
   return std::filesystem::path(file.param).stem().string();
 }
@@ -62,8 +62,8 @@ inline void AddSpecials(const Program& p, std::vector<std::string>& inputs) {
   }
 }
 
-// Tunes and exports one function of the file, and expects right results when C calls it. `function` is empty
-// for the file's only public function.
+// Tunes a function of an MLIR file with `trials` trials, exports it, calls the exported functions from C, and expects
+// the right results. `function` is empty for the only public function of the file.
 inline void ExpectRightFromC(const std::string& file, const std::string& function, int trials) {
   SCOPED_TRACE(absl::StrCat(file, " ", function));
   const TemporaryFolder folder;

@@ -1,4 +1,5 @@
-// Tests that files from the field give the right values when C calls their tuned and exported functions.
+// Tunes and exports the MLIR files of tests/inputs/field that run fast, calls the exported functions from C, and
+// expects the right results.
 #include "tests/e2e/field_files.h"
 
 namespace kiln {

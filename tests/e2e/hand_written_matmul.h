@@ -1,4 +1,4 @@
-// The product of examples/matmul.mlir, scheduled by hand.
+// A schedule by hand for the matrix product of examples/matmul.mlir, and the scheduled program.
 #pragma once
 
 #include "backends/measure/measurer.h"
@@ -7,7 +7,8 @@
 
 namespace kiln {
 
-// Tiles and packs a product, with a register tile of 4 x 16, and accumulates over blocks of k.
+// Tiles a matrix product with register tiles of 4 x 16 and steps of 64 along k, accumulates the sums of a tile in a
+// buffer, and copies the right operand for each step to a packed buffer.
 inline void TileAndPackMatmul(Schedule& s) {
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);

@@ -1,5 +1,5 @@
-// The whole path, as a person takes it: tune, best, show, replay,
-// export, and a C program that links what comes out.
+// Tests the commands as a user runs them one after the other: tune, best, show, replay and export, and then a C program
+// that links the exported object. Also tests Ctrl-C, several tasks, and a plugin.
 #include <gmock/gmock.h>
 #include <signal.h>
 

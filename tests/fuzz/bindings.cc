@@ -12,7 +12,8 @@ namespace {
 
 constexpr int kPoints = 12;  // points that are tried for each block
 
-// Evaluates marks at one point of the loops, as lang/program/program.h defines them, without algebra.
+// Evaluates marks (index sums with an extent, lang/program/program.h) and iters at one point of the loops, without
+// algebra.
 struct Point {
   const Program& program;
   Id around;                    // the block whose iters occur, or kNone

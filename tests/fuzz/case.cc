@@ -34,7 +34,8 @@ namespace {
 constexpr int kTries = 24;
 constexpr char kTraceBegins[] = "kiln.trace v";
 
-// Returns the address of an element at `place`; 0, which counts as a clash, if it is outside of the buffer's memory.
+// Returns the swizzled address of an element, given its indices in the buffer's layout. Returns 0 if the address is
+// outside of the buffer's memory; the caller then finds two elements at address 0 and reports a clash.
 int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::vector<int64_t>& place) {
   int64_t address = 0, elements = 1;
   for (size_t i = 0; i < place.size(); ++i) {
@@ -46,7 +47,7 @@ int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::v
   return swizzled < elements ? swizzled : 0;  // an address outside of the memory counts as a clash
 }
 
-// Checks that a layout puts different elements at different addresses.
+// Checks that the layout of each buffer puts different elements at different addresses.
 Broken CheckLayouts(const Program& program) {
   for (const Buffer& buffer : program.buffers) {
     if (buffer.layout.axes.count == 0) continue;
@@ -70,7 +71,8 @@ Broken CheckLayouts(const Program& program) {
   return {};
 }
 
-// Checks that the validator refuses programs in which loops run in parallel that must not.
+// Makes one random loop parallel or vectorized. Checks that the validator refuses the program if this changes its
+// results.
 Broken CheckValidator(Program program, const SymbolicOutputs& wanted, Dice& dice) {
   const std::vector<Id> loops = LoopsBelow(program, kRoot);
   if (loops.empty()) return {};
@@ -84,7 +86,8 @@ Broken CheckValidator(Program program, const SymbolicOutputs& wanted, Dice& dice
                                     ", but ", agrees.message(), "\n", kiln::ToString(program))};
 }
 
-// Checks that a plan with a fault is not proven if threads race: a point is left out, or only warps wait at it.
+// Plants a fault in a synchronization plan: leaves out a random point, or lets only warps wait there. Checks that the
+// proof does not accept the faulty plan if threads race under it.
 Broken CheckFaultyPlan(const Program& program, SyncPlan plan, uint64_t seed, int64_t accesses) {
   if (plan.points.empty()) return {};
   RandomDice dice(Engine({seed, 6}));
@@ -103,8 +106,8 @@ Broken CheckFaultyPlan(const Program& program, SyncPlan plan, uint64_t seed, int
                                            kiln::ToString(program))};
 }
 
-// Checks that the threads of kernels do not race if they wait where the plan says. Also checks that the proof accepts no
-// plan with a fault under which they race.
+// Checks that the threads of kernels do not race if they wait where the synchronization plan says. Also checks that the
+// proof accepts no plan with a fault under which they race.
 Broken CheckThreads(const Program& program, uint64_t seed) {
   constexpr int64_t kAccesses = 100'000;
   if (!AsksThreadClocks() || !HasAxes(program) || !CheckOwners(program).ok()) return {};
@@ -116,8 +119,8 @@ Broken CheckThreads(const Program& program, uint64_t seed) {
   return {"thread clocks", absl::StrCat(clocks.message(), "\n", kiln::ToString(program))};
 }
 
-// Checks that the interpreter computes the program's results, bit by bit, on data for which they are defined. The
-// data keep sums exact in any order.
+// Runs a program and its scheduled form `now` in the interpreter, and checks that their outputs agree bit by bit. The
+// random data keep sums exact in any order. Skips data for which results of the program are undefined.
 Broken CheckResults(const Program& program, const Program& now, uint64_t seed) {
   RandomDice dice(Engine({seed, 10}));
   const std::vector<std::string> inputs = RandomInputs(program, dice);
@@ -139,7 +142,8 @@ Broken CheckResults(const Program& program, const Program& now, uint64_t seed) {
   return {};
 }
 
-// Checks the properties of a program and a trace that applies to it.
+// Checks all properties of a program and a trace that applies to it: results, threads, layouts, bindings, the
+// validator, the text of the program, and the trace. Returns the first property that does not hold.
 Broken CheckEnd(const Program& program, const SymbolicOutputs& of_program, const Session& session,
                 uint64_t seed, Coverage* coverage) {
   const Program& now = session.state().program;
@@ -266,8 +270,9 @@ Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice) {
   return program;
 }
 
-// Returns the primitives that a trace draws more often: none; those that lead to pipelines (loops in which one child
-// writes what another reads); those that change layouts and scopes of buffers; or those that make kernels.
+// Returns the primitives that a trace draws more often, for a number below 8. 0 and 1: those that lead to pipelines
+// (loops in which one child writes what another reads). 2: those that change layouts of buffers. 3: those that make
+// kernels. Otherwise none.
 absl::Span<const Primitive* const> Theme(int64_t number) {
   static const std::vector<const Primitive*> kOverlap{
       FindPrimitive("merge"),         FindPrimitive("compute-at"), FindPrimitive("reverse-compute-at"),

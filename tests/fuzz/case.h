@@ -47,30 +47,35 @@ struct Outcome {
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored = {});
-// Draws a trace from modules instead: picks a sketch of a space and draws its decisions. Steps that do not
-// apply with these decisions are left out.
+// Draws a trace of a space: picks one of its sketches and draws decisions. Leaves out steps that do not apply with
+// these decisions.
 Session DrawTraceOf(const std::vector<Sketch>& sketches, const Program& program, uint64_t seed, int trace,
                     Coverage* coverage);
-// Counts the kinds of cases that a pair covers, such as "guard", "three blocks" or "no small factor".
+// Counts the kinds of cases that a program and its scheduled form `now` cover, such as "guard", "three blocks" or "no
+// small factor".
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
-// Draws a program and `traces` traces from the seed and checks them. Traces have random steps, or with a
-// space those of its modules. If FuzzTarget() is a GPU, they make kernels of threads (kernels.h), run in the interpreter
-// too, and are proven.
+// Draws a program and `traces` traces from the seed, and checks each trace on the program. Traces come from `space` if
+// it is given. Otherwise they have random steps, `favored` primitives more often. If FuzzTarget() is a GPU, these make
+// kernels of threads (kernels.h); scheduled programs then also run in the interpreter and are proven.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
 
-// Returns the switch of CheckRuns that asks the thread clocks. Set it to false to see what finds a defect without them.
+// Returns a switch: if true, CheckRuns also looks for races of threads with thread clocks. Set it to false to see what
+// the fuzzer finds without them.
 bool& AsksThreadClocks();
 
-// Checks that the scheduled program `now` has the symbolic outputs `wanted`, in every order that is allowed.
+// Checks that symbolic runs of the scheduled program `now` give the outputs `wanted`, in several orders of parallel and
+// pipelined iterations, and that its threads do not race.
 Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t seed);
 
-// Runs those steps of the case that apply, and checks all properties.
+// Runs the steps of the case, without those in `skip` and those that do not apply, and checks all properties of the
+// result.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});
 
-// ToString returns a case as text, "program ... trace ...". ParseCase reads it, and returns an error if it is none.
+// ToString returns a case as text, "program ... trace ...". ParseCase reads this text, and returns an error if it is
+// not a case.
 std::string ToString(const Case& c);
 absl::StatusOr<Case> ParseCase(absl::string_view text);
 

@@ -43,22 +43,24 @@ namespace {
 constexpr int kTraces = 4;
 constexpr int kSecondsOfSeed = 20;  // of processor time; a seed takes less than one
 
-// Returns true for a defect of lowering. Only running plans can find it; proofs do not see lowering.
+// Returns true for a planted defect of lowering (its name begins with "plan."). Only running loop plans can find it:
+// proofs compare programs before lowering.
 bool IsOfPlans(const std::string& defect) { return absl::StartsWith(defect, "plan."); }
 
-// Returns true for a defect that needs threads to show.
+// Returns true for a planted defect that shows only in programs with threads of a GPU.
 bool IsOfThreads(const std::string& defect) {
   return absl::StartsWith(defect, "synchronization.") || defect == "owners.digit" || defect == "owners.lanes";
 }
 
-// Returns true for a defect that random programs do not show. tests/lang/planted_defects_test.cc does.
+// Returns true for a planted defect that random programs do not show, so that the fuzzer does not search for it.
+// tests/lang/planted_defects_test.cc finds it.
 bool IsOfTests(const std::string& defect) {
   static const std::set<std::string> kDefects = {"lowerable.registers", "nests.digits", "pipeline.ahead",
                                                  "pipeline.transport"};
   return kDefects.contains(defect);
 }
 
-// What a child found, in memory that it shares with its parent.
+// The findings of a child process about one planted defect, in memory that the child shares with its parent.
 struct Found {
   int64_t seed = 0, pairs = 0;
   int64_t disagreed = 0, proven = 0;  // counts of proofs
@@ -92,7 +94,8 @@ std::set<std::string> Names() {
   return names;
 }
 
-// Returns the primitives to draw more often for a defect: the one with the defect, or those that expose it.
+// Returns the primitives that random traces draw more often in the search for a planted defect: the primitive with the
+// defect, or those that expose it.
 std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   const std::map<std::string, std::vector<const char*>> kLeads = {
       {"bindings", {"split", "compute-at"}},
@@ -119,7 +122,8 @@ std::vector<const Primitive*> FavoredBy(const std::string& defect) {
   return favored;
 }
 
-// Runs the fuzzer on the seed. Returns true if it found the defect.
+// Runs the fuzzer on one seed, with a defect planted. Returns true if a check fails, and stores the name of the
+// property that was violated. Counts the checked pairs of a program and a trace.
 bool Finds(const Search& search, const std::vector<const Primitive*>& favored) {
   Found& found = *search.found;
   if (IsOfPlans(search.defect)) {
@@ -137,14 +141,16 @@ bool Finds(const Search& search, const std::vector<const Primitive*>& favored) {
   return false;
 }
 
-// Returns a plan for the threads of a program; nullopt if they cannot be ordered.
+// Returns the synchronization plan of a program's threads. Returns nullopt if no loop is on an axis of threads, if
+// CheckOwners refuses the program, or if no plan can order its threads.
 std::optional<SyncPlan> PlanOf(const Program& program) {
   if (!HasAxes(program) || !CheckOwners(program).ok()) return std::nullopt;
   absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
   return plan.ok() ? std::optional(*std::move(plan)) : std::nullopt;
 }
 
-// Judges a plan that was made with the defect: one with which threads race must not be proven.
+// Judges the proof by a synchronization plan that was made with a planted defect. If threads race under the plan,
+// counts it; if it is proven nevertheless, counts it as such and prints the seed.
 void ProvePlan(const std::string& defect, const Program& now, const SyncPlan& plan, Found& found) {
   constexpr int64_t kAccesses = 100'000, kPoints = 10'000;
   if (!absl::IsFailedPrecondition(CheckThreadClocks(now, plan, kAccesses))) return;
@@ -156,7 +162,8 @@ void ProvePlan(const std::string& defect, const Program& now, const SyncPlan& pl
   std::fflush(stdout);
 }
 
-// Makes programs and plans with the defect active, then runs and proves them without it.
+// Schedules a random program several times, and plans its threads, with a defect planted. Then runs and proves the
+// results without the defect. Counts those that the runs refuse, and counts and prints those of them that are proven.
 void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& favored, Found& found) {
   const auto seed = static_cast<uint64_t>(found.seed);
   const Program program = DrawProgram(seed);
@@ -180,14 +187,16 @@ void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& f
   }
 }
 
-// Goes to a seed. A signal ends this process if it takes too long.
+// Stores the number of the seed that runs next, and starts a timer for it. A signal (SIGPROF) ends this process if the
+// seed takes more than kSecondsOfSeed of processor time.
 void Begin(Found& found, int64_t seed) {
   found.seed = seed;
   const itimerval limit = {.it_interval = {}, .it_value = {.tv_sec = kSecondsOfSeed, .tv_usec = 0}};
   KILN_CHECK(setitimer(ITIMER_PROF, &limit, nullptr) == 0, "no timer");
 }
 
-// Starts the search in a child process. A seed on which the child dies is not run again.
+// Starts the search for a planted defect in a child process, and returns the process id. The child tries the known seed
+// first, and then the seeds after the last one that was tried: after a crash, that seed is not run again.
 pid_t Start(const Search& search, const DefectStudy& study) {
   const pid_t child = fork();
   if (child != 0) return child;
@@ -213,7 +222,8 @@ pid_t Start(const Search& search, const DefectStudy& study) {
   _exit(0);
 }
 
-// Returns the seed that found each defect before; without thread clocks, of each that these found.
+// Returns, by the name of a planted defect, the seed that found it in an earlier study, from the file of that study. If
+// this study has no thread clocks, only the defects that they found. Empty without a file and for studies of the proof.
 std::map<std::string, int64_t> KnownSeeds(const DefectStudy& study) {
   std::map<std::string, int64_t> seeds;
   if (study.known.empty() || study.proofs) return seeds;
@@ -233,7 +243,8 @@ std::string Row(const Found& found, bool proofs) {
                      found.property[0] != '\0' ? found.property : "NOT FOUND", found.pairs, found.seconds);
 }
 
-// Prints how many defects were found, and writes the results. Returns the status of FindDefects.
+// Prints how many planted defects were found, and writes the file of results. For a study of the proof, prints its
+// counts instead. Returns the exit status: 0 if the study passes (FindDefects in defects.h).
 int Report(const DefectStudy& study, const std::map<std::string, Found>& all) {
   int64_t missed = 0, disagreed = 0, proven = 0;
   nlohmann::ordered_json rows = nlohmann::json::array();

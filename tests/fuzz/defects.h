@@ -1,4 +1,5 @@
-// Tests whether the fuzzer finds planted defects (lang/base/defect.h). Each defect has a process of its own.
+// Tests whether the fuzzer finds planted defects (lang/base/defect.h). It searches for each defect in a process of its
+// own.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +17,15 @@ struct DefectStudy {
   bool clocks = true;   // false: tries only the known seeds of what thread clocks found, without these
 };
 
-// Prints, for each defect, the property that found it and after how many pairs. Returns 0 if all were found.
+// Runs the fuzzer with each planted defect. Prints, for each of them, the property that found it and after how many
+// pairs. Returns 0 if all were found, 1 if not, and 2 if this build has no defects.
 //
-// Without `clocks`, returns 0 if all that the thread clocks found passes: nothing else finds it.
+// Without `clocks`, tries only defects that thread clocks found before, and without thread clocks. Returns 0 if none of
+// them is found: nothing else finds them.
 //
-// With `proofs`, primitives run with the defect and the proof runs without it. Prints how often the symbolic
-// run refused the resulting programs, and how often the proof was wrong. Returns 0 if it never proved a
-// program that the symbolic run refused.
+// With `proofs`, primitives run with the defect and the proof runs without it. Prints how often the symbolic run
+// refused the resulting programs, and how often the proof was wrong. Returns 0 if it never proved a program that the
+// symbolic run refused.
 int FindDefects(const DefectStudy& study);
 
 }  // namespace kiln::fuzz

@@ -45,7 +45,7 @@ std::vector<const Primitive*> MakersOfKernels() {
 
 Operand Number(int64_t number) { return {Operand::Kind::kInt, number}; }
 
-// Runs single steps by name.
+// Runs single steps of a session, given the name of a primitive, operands and attributes.
 class Stepper {
  public:
   Stepper(Session& session, Dice& dice) : session_(session), dice_(dice) {}
@@ -54,8 +54,8 @@ class Stepper {
   using Operands = std::vector<Operand>;
   using Attributes = std::vector<std::pair<absl::string_view, Attribute>>;
 
-  // Tries a step, in which attributes that are not named have their defaults. Returns true if it applies, with its
-  // handles in results_; otherwise clears results_.
+  // Tries a step; attributes that are not named have their defaults. Returns true if it applies, and stores the handles
+  // of its results in results_. Otherwise clears results_.
   bool Do(const char* name, const Operands& operands, const Attributes& named = {}) {
     results_.clear();
     if (session_.broken()) return false;
@@ -94,9 +94,9 @@ class Stepper {
   Operands results_;
 };
 
-// Tiles a random block: its loops in three levels, on axes; its operands copied to shared memory by all threads, while
-// the copies before are used; its sums in registers; producers in shared memory; calls of intrinsics. What does not apply is
-// left out.
+// Tiles a random block for a GPU. Splits its loops in three levels and binds them to axes of blocks and threads; copies
+// operands to shared memory, with all threads and in a pipeline; sums in registers; computes producers in shared
+// memory; calls intrinsics. Draws which of these to do, and leaves out steps that do not apply.
 class Tiler : public Stepper {
  public:
   using Stepper::Stepper;
@@ -144,14 +144,15 @@ class Tiler : public Stepper {
     }
   }
 
-  // Binds loops to the axes of threads, the last of them to thread-x.
+  // Binds loops to the axes of threads: the last loop to thread-x, the one before to thread-y, and so on.
   void BindThreads(const Operands& threads) {
     constexpr const char* kThreadAxes[] = {"thread-x", "thread-y", "thread-z"};
     for (size_t i = 0; i < threads.size(); ++i)
       Do("bind", {threads[i]}, {{"to", std::string(kThreadAxes[threads.size() - 1 - i])}});
   }
 
-  // Sums in accumulators, and lets the threads that sum the elements of a tile combine them, too.
+  // Lets the tiled block sum in an accumulator (accumulate-at), and distributes the block that combines it with the
+  // destination over as many threads as the sum.
   void Accumulate() {
     std::vector<Operand> counts;
     for (const Operand thread : threads_)
@@ -201,7 +202,8 @@ class Tiler : public Stepper {
        {{"transport", std::string(kTransports[dice_.Below(4)])}});
   }
 
-  // Lets each block of threads compute what it needs of a producer, and of that one's producer, and so on.
+  // Moves a random producer of the tiled block into the loops of thread blocks, in shared memory: each thread block
+  // computes what it needs. Goes on with a producer of that producer, and so on, as often as the dice say.
   void MoveProducers() {
     for (Operand block = block_; dice_.Flip(0.7);) {
       const std::vector<Id> producers = Producers(program(), NodeOf(block));
@@ -213,7 +215,8 @@ class Tiler : public Stepper {
     }
   }
 
-  // Lets all threads store what a block computes, or one of them for each iteration of a loop.
+  // Distributes a block over all threads of its nest (cooperative-fetch). If this does not apply, binds its outermost
+  // loop that can be bound to thread-x.
   void ShareAmongThreads(Operand block) {
     if (Do("cooperative-fetch", {block, Number(1)})) return;
     const std::vector<Id> loops = LoopsAround(program(), NodeOf(block));
@@ -221,7 +224,8 @@ class Tiler : public Stepper {
       if (Do("bind", {HandleOf(loops[l])}, {{"to", std::string("thread-x")}})) return;
   }
 
-  // Lets the innermost loops of a block be calls of the first intrinsic that fits.
+  // Replaces the innermost loops of a block by a call of the first tiny intrinsic that fits. Leaves the block as it is
+  // if none fits.
   void Call(Operand block) {
     const BlockNode& node = program().block(NodeOf(block));
     if (node.dests.count == 0) return;  // a call already
@@ -245,14 +249,15 @@ void TakeRandomSteps(Session& session, int64_t most, Dice& dice, absl::Span<cons
   }
 }
 
-// Binds the nests that are on no axis yet.
+// Binds the nests that are on no axis yet (bind-rest), with random numbers of blocks and threads.
 class Binder : public Stepper {
  public:
   using Stepper::Stepper;
   void Run() { Do("bind-rest", {Number(1 + dice_.Below(4)), Number(int64_t{1} << dice_.Below(7))}); }
 };
 
-// Returns a plan for the threads of all kernels; nullopt if there is none.
+// Returns the synchronization plan of the threads of all kernels. Returns nullopt if no loop is on an axis, if
+// CheckOwners refuses the program, or if no plan can order its threads.
 std::optional<SyncPlan> PlanOf(const Program& now) {
   if (!HasAxes(now) || !CheckOwners(now).ok()) return std::nullopt;
   absl::StatusOr<SyncPlan> plan = PlanSynchronization(now);

@@ -1,7 +1,5 @@
-// Draws traces that make kernels of threads, and says what a run of them must reach (kiln_fuzz --gpu).
-//
-//   Session session = DrawKernels(program, seed, trace, &coverage);
-//   CountKernels(session.state().program, coverage);
+// Draws random traces that make kernels of GPU threads, and lists what a run of the fuzzer must reach with them
+// (kiln_fuzz --gpu).
 #pragma once
 
 #include "absl/types/span.h"
@@ -15,10 +13,11 @@ namespace kiln::fuzz {
 Session DrawKernels(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                     absl::Span<const Primitive* const> favored = {});
 
-// Counts what the kernels of a scheduled program have.
+// Counts, in `coverage`, the properties that a scheduled program's kernels have, such as pipelines, calls and shared
+// memory.
 void CountKernels(const Program& now, Coverage* coverage);
 
-// A class of pairs, and the least share of all pairs that a run must have of it.
+// A property of a program and its trace, and the smallest share of all pairs of a run that must have this property.
 struct LeastShare {
   const char* what;
   double share;

@@ -236,7 +236,7 @@ int ReportRefusals() {
   return status;
 }
 
-// Reads the options from argument `first` on. Prints what it does not know, and returns false.
+// Reads the options from argument `first` on. At an option or value that it does not know, prints it and returns false.
 bool ReadOptions(int argc, char** argv, int first, Options& options) {
   std::map<std::string, int64_t*> numbers = {
       {"--pairs", &options.pairs},   {"--seed", &options.seed},         {"--threads", &options.threads},

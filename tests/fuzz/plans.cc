@@ -31,7 +31,7 @@ namespace {
 
 constexpr int kTraces = 4;
 
-// Returns the policies that leave out a pass or a part of one.
+// Returns the policies that switch a pass of lowering, or a part of a pass, on or off.
 std::vector<const PolicyRow*> PoliciesOfPlans() {
   std::set<Policy> policies = {Policy::kDroppableTerms, Policy::kBoundaryVersions, Policy::kShortLoops,
                                Policy::kShareStorage};
@@ -42,8 +42,8 @@ std::vector<const PolicyRow*> PoliciesOfPlans() {
   return rows;
 }
 
-// Draws one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers count as large. Switches a
-// few policies by chance.
+// Draws options of lowering for one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers
+// count as large. Switches a few policies by chance.
 LowerOptions DrawMachine(RandomDice& dice) {
   LowerOptions options;
   const int64_t kind = dice.Below(4);
@@ -58,8 +58,8 @@ LowerOptions DrawMachine(RandomDice& dice) {
   return options;
 }
 
-// A matmul or rows of exp under a schedule. Random programs are seldom tiled like the one, and seldom compute
-// as much for each element as the other.
+// A program and its scheduled form. Besides random ones, the fuzzer draws tiled matmuls and rows of exp: random
+// programs are seldom tiled like these matmuls, and seldom compute as much for each element as these rows.
 struct Scheduled {
   Program before, after;
 };
@@ -113,11 +113,12 @@ bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::ve
   return true;
 }
 
-// The result of planning one trace.
+// The result of planning and running the scheduled program of one trace.
 struct PlanOutcome {
   bool planned = false;
   std::string wrong;  // describes the fault; empty if there is none
-  // Counts by name: of the passes that changed the plan, and "without NAME" for the policies that were off.
+  // Counts of this trace: of each pass, by name, if it changed the plan, and of each policy that was off, by "without
+  // NAME".
   std::map<std::string, int64_t> counts;
 };
 

@@ -15,16 +15,17 @@ struct PlanStudy {
   RunFiles files;
 };
 
-// Counts the plans of one seed, and describes the fault of the first wrong one (empty: none is wrong).
+// Checks the loop plans of one seed. The result has their number, and describes the fault of the first wrong plan
+// (empty: none is wrong).
 struct PlanSeed {
   int64_t pairs = 0;
   std::string wrong;
 };
 PlanSeed CheckPlans(uint64_t seed);
 
-// Prints each failure with the seed that repeats it, and the shares of the pairs in which each pass changes the
-// plan, and in which it is left out. Returns 0 if there is no failure, and each share is at least 1% (of 10,000
-// pairs or more).
+// Checks the loop plans of `pairs` programs. Prints each failure with the seed that repeats it, and the shares of the
+// pairs in which each pass changes the plan, and in which it is left out. Returns 0 if there is no failure, and each
+// share is at least 1% (of 10,000 pairs or more).
 int FuzzPlans(const PlanStudy& study);
 
 }  // namespace kiln::fuzz

@@ -24,7 +24,7 @@ constexpr int kTraces = 4;
 constexpr double kDecided = 0.95, kFew = 20;  // a share of fewer pairs says nothing
 constexpr double kDisturbed = 0.125;          // of single pairs
 
-// Returns the kind of a reason: its text without names and numbers of the program.
+// Returns the kind of a verdict's reason: its text without quoted names and digits, cut after 90 characters.
 std::string KindOf(const std::string& reason) {
   std::string kind;
   bool quoted = false;
@@ -35,8 +35,8 @@ std::string KindOf(const std::string& reason) {
   return kind.substr(0, 90);
 }
 
-// Makes an illegal change that no step would make: swaps neighboring nodes, or lets the iterations of a loop
-// run in parallel.
+// Makes a change that no step would make and that is illegal in most cases: swaps neighboring nodes, or lets the
+// iterations of a loop run in parallel.
 Program Disturbed(Program p, Dice& dice) {
   std::vector<Id> nodes;
   const bool swap = dice.Flip(0.6);
@@ -57,7 +57,8 @@ Program Disturbed(Program p, Dice& dice) {
   return p;
 }
 
-// Returns whether the program has the symbolic outputs `wanted`, in every order that is allowed.
+// Returns true if symbolic runs of the program give the outputs `wanted`, in all tried orders of parallel and pipelined
+// iterations.
 bool Agrees(const Program& now, const SymbolicOutputs& wanted, uint64_t seed) {
   for (const PipelineOrder order :
        {PipelineOrder::kInTurn, PipelineOrder::kRandom, PipelineOrder::kEager, PipelineOrder::kLate})
@@ -66,7 +67,8 @@ bool Agrees(const Program& now, const SymbolicOutputs& wanted, uint64_t seed) {
   return true;
 }
 
-// Returns whether the program has kernels, and one uses memory that ended with another. Nothing lowers such a program.
+// Returns true if the program has kernels, and one of them uses memory that ended with an earlier kernel, such as
+// shared memory. Lowering does not accept such programs.
 bool PassesMemoryBetweenKernels(const Program& p) {
   if (!HasAxes(p)) return false;
   KernelMemory memory(p);

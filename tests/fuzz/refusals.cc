@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kPreparations = 2;
 
-// Returns the shape of a message: names become x, and numbers become #.
+// Returns the shape of a message: its first line after "does not apply: ", with names replaced by x and digits by #.
 std::string Shape(absl::string_view message) {
   message = message.substr(0, message.find('\n'));
   const size_t at = message.find("does not apply: ");
@@ -58,8 +58,8 @@ void Define(Program& p, Id loop, const IndexSum& value) {
   p.Kill(loop);
 }
 
-// These functions change the program as a primitive would, without its checks. They return false if the
-// change is not defined.
+// The functions Brute... change a program as a primitive does, but without its checks. They return false if the change
+// is not defined. BruteSplit splits a loop into an outer loop and an inner loop of 2 iterations.
 bool BruteSplit(Program& p, const std::vector<Id>& loops) {
   const Id loop = loops[0], inner = p.AddLoop("inner", 2);
   const Id outer = p.AddLoop("outer", (p.loop(loop).extent.Known() + 1) / 2);
@@ -81,7 +81,8 @@ bool BruteFuse(Program& p, const std::vector<Id>& loops) {
   return true;
 }
 
-// Swaps two loops: the inner one goes around the outer one.
+// Swaps two loops without the checks of `reorder`: the inner one goes around the outer one. Returns false if the outer
+// loop, or a loop between the two, has other children.
 bool BruteReorder(Program& p, const std::vector<Id>& loops) {
   const Id inner = loops[0], outer = loops[1];
   for (Id at = inner; at != outer; at = p.nodes[at].parent) {
@@ -106,7 +107,8 @@ bool BruteKind(Program& p, const std::vector<Id>& loops) {
   return true;
 }
 
-// Computes the whole producer in every iteration of the loop, before everything else.
+// Moves a block into a loop without the checks of `compute-at`: each iteration of the loop then begins with all
+// iterations of the block. Returns false if the block is already in the loop.
 bool BruteComputeAt(Program& p, const std::vector<Id>& nodes) {
   const Id block = nodes[0], loop = nodes[1];
   if (IsAncestor(p, loop, block)) return false;
@@ -115,7 +117,8 @@ bool BruteComputeAt(Program& p, const std::vector<Id>& nodes) {
   return true;
 }
 
-// Pipelines a loop as if its children were independent, with a ring for each buffer that they share.
+// Pipelines a loop without the checks of `pipeline`: a child that reads what an earlier child writes is one stage
+// later, and each buffer that the children share gets a ring. Returns false if a child reads what a later child writes.
 bool BrutePipeline(Program& p, const std::vector<Id>& loops) {
   const std::vector<CarriedBuffer> carried = CarriedBuffers(p, loops[0]);
   std::vector<PipelineStage> stages;
@@ -135,7 +138,8 @@ bool BrutePipeline(Program& p, const std::vector<Id>& loops) {
   return true;
 }
 
-// Moves a nest to the prepare phase, which runs alone without inputs other than constants.
+// Moves the nest of a block to the front of the program and into the prepare phase, without the checks of `prepare`.
+// Returns false if the nest writes other buffers than temporaries, or needs inputs that are not constants.
 bool BrutePrepare(Program& p, const std::vector<Id>& nodes) {
   const Id nest = NestOf(p, nodes[0]);
   std::vector<Id> blocks = BlocksBelow(p, nest);
@@ -163,7 +167,8 @@ int64_t CountThreads(const Program& p, Id nest) {
   return threads;
 }
 
-// Distributes the innermost loop of a block, which contains nothing else, over the threads of the nest.
+// Distributes the loop around a block over the threads of its nest, without the checks of `cooperative-fetch`. Returns
+// false if the loop is not serial or has other children.
 bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   const Id loop = p.nodes[nodes[0]].parent;
   if (!p.IsLoop(loop) || !OnlyChild(p, nodes[0]) || p.loop(loop).kind != LoopKind::kSerial) return false;
@@ -177,7 +182,7 @@ bool BruteFetch(Program& p, const std::vector<Id>& nodes) {
   return true;
 }
 
-// Returns true if the swizzle of a row-major buffer maps different elements to different addresses.
+// Returns true if the swizzle of a row-major buffer maps different elements to different addresses within the buffer.
 bool OneToOne(const Program& p, Id buffer, Swizzle swizzle) {
   const int64_t elements = LayoutElements(p, buffer);
   std::set<int64_t> places;
@@ -200,7 +205,8 @@ struct Asked {
   bool verified = true;                                       // what brute force makes must pass Verify too
 };
 
-// Asks to bind loops to an axis, and to distribute blocks over the threads of their nest.
+// Appends steps to try: `bind` of each loop if the program has no threads yet, and `cooperative-fetch` of each block
+// without a reduction whose nest has threads, if none of its loops is on thread-x.
 void AskForThreads(const State& s, std::vector<Asked>& asked) {
   for (size_t l = 0; l < s.loops.size(); ++l) {
     if (s.program.loop(s.loops[l]).extent.Known() > 1 && CountThreads(s.program, kRoot) == 1)
@@ -301,7 +307,8 @@ void Ask(const State& state, const SymbolicOutputs& wanted, std::map<std::string
   }
 }
 
-// Asks all questions, and asks again after every split and move that applies.
+// Tries the studied primitives on all operands and counts their refusals. Then does so again on the program after each
+// split, compute-at or bind that applies, up to `preparations` of these in a row.
 void Visit(State state, const SymbolicOutputs& wanted, int preparations,
            std::map<std::string, Refusals>& study) {
   RefreshHandles(state);
@@ -315,7 +322,8 @@ void Visit(State state, const SymbolicOutputs& wanted, int preparations,
   }
 }
 
-// Asks for swizzles of the temporary that each block writes.
+// Tries `transform-layout` with each of 18 small swizzles on the temporaries that blocks write. Counts how often it
+// applies, and how often it refuses a swizzle that maps elements one to one.
 void AskForSwizzles(State state, std::map<std::string, Refusals>& study) {
   RefreshHandles(state);
   for (size_t b = 0; b < state.blocks.size(); ++b) {

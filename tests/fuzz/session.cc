@@ -12,7 +12,7 @@
 namespace kiln::fuzz {
 namespace {
 
-// A chooser that takes the step's decision if it is in the support, and draws otherwise.
+// A chooser that returns the given decision if it is in the support, and draws one otherwise.
 class GivenOrDrawn final : public Chooser {
  public:
   GivenOrDrawn(const Decision& given, Dice& dice) : given_(given), dice_(dice) {}

@@ -33,7 +33,7 @@ class Session {
   Session(Program program, Coverage* coverage) : coverage_(coverage) { state_.program = std::move(program); }
 
   // Runs the step. A site takes the step's decision if it is in the support, otherwise one drawn from `dice`. Returns
-  // true if the step applies. Sets broken() if a refused step changes the program, leaves handles or has an unexpected
+  // true if the step applies. Sets broken() if a refused step changes the program, adds handles or has an unexpected
   // status, or if Verify fails after a step that applies. Appends to trace() a step that applies or breaks something.
   bool Try(Step step, Dice& dice);
   // Runs steps that look up every live block and loop without a handle.

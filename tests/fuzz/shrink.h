@@ -1,4 +1,4 @@
-// Shrinks a case that breaks a property while it still breaks it.
+// Shrinks a failing case of the fuzzer to a smaller one that breaks the same property.
 #pragma once
 
 #include "tests/fuzz/case.h"

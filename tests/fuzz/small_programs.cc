@@ -14,8 +14,8 @@ IndexSum Shifted(IndexSum sum, int64_t by) {
   return sum;
 }
 
-// Adds a block of this kind that writes T[rows, columns]; returns its buffer, or an input if there is no
-// producer.
+// Adds a block that writes T[rows, columns] and returns T: a map (kind 1), a sum (2) or padding (3). For kind 0, adds
+// no block, and returns an input T.
 Id AddProducer(Builder& b, int kind, int64_t rows, int64_t columns) {
   const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), r = Builder::Iter(2);
   const std::vector<Builder::IterSpec> both = {{"i", rows}, {"j", columns}};

@@ -6,8 +6,8 @@
 
 namespace kiln::fuzz {
 
-// Checks a trace. `now` is the program after its steps, which the caller ran one by one; `wanted` has the
-// program's symbolic outputs.
+// Checks the properties of a trace. `now` is the program after its steps, which the caller ran one by one; `wanted` has
+// the symbolic outputs of `program`. Returns the first property that does not hold.
 Broken CheckTrace(const Trace& trace, const Program& program, const SymbolicOutputs& wanted,
                   const Program& now, uint64_t seed);
 

@@ -1,5 +1,5 @@
-// Draws programs from the space of a GPU, bundles them, measures the bundle with the fake driver, and imports the
-// results. Also tests the measurer of GPUs.
+// Draws programs from the space `cuda` into a bundle, measures the bundle on the GPU of the fake driver
+// (fake_cuda/fake_cuda.cc), and imports the results. Also tests GpuMeasurer and FindThisGpu.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -66,7 +66,7 @@ TEST_F(OnFakeGpu, TheMeasurerGoesOnAfterAFault) {
                 unknown = bound(LoopKind::kBlockX);
   StandIn(measurer->builders(), tiled);
   StandIn(measurer->builders(), rows);
-  // The driver has nothing that runs `unknown`, which so fails.
+  // The fake driver has no library to run in place of the cubin of `unknown`, so loading that program fails.
   const auto request = [&](const Program& scheduled) {
     return MeasureRequest{.original = &original, .scheduled = &scheduled};
   };
@@ -114,7 +114,8 @@ TEST_F(OnFakeGpu, ADriverThatFailsIsNoAbsentOne) {
             absl::FailedPreconditionError("NVIDIA's driver fails: cuInit: unknown error (CUresult 999)"));
 }
 
-// The untransformed program gets too little time, so that its outputs are not there to compare with.
+// The untransformed program gets a microsecond to compute the outputs to compare with, which is too little. Tests that
+// some elements are compared with the interpreter instead, and that the flag `spot_checked` says so.
 TEST_F(OnFakeGpu, ChosenElementsAreComparedIfTheOriginalTakesTooLong) {
   auto started =
       GpuMeasurer::Start(target_, {.reference_seconds = 1e-6, .reference_kernel = false, .race_samples = 3});

@@ -1,4 +1,5 @@
-// Draws schedules from the default space of GPUs. Those of small programs go through the plan, the code and the emulator.
+// Draws schedules from the space `cuda` and expects that they are valid. Those of small programs are also compiled, run
+// in the emulator, and compared with the interpreter.
 #include <gtest/gtest.h>
 
 #include "backends/cpu/targets.h"
@@ -17,7 +18,7 @@
 namespace kiln {
 namespace {
 
-// Expects that every sketch, with one draw, computes what the program computes.
+// Draws one trace from each sketch of the space and expects that its kernels compute what the program computes.
 void ExpectSketchesRun(const Program& original, const char* gpu, uint64_t seed, const char* space = "cuda") {
   const Target target = NamedTarget(gpu).value();
   const auto sketches = Enumerate(*ParseSpace(space), original, target);
@@ -45,7 +46,8 @@ TEST(CudaSpace, RunsConvolutions) {
   ExpectSketchesRun(Convolution({.size = 4, .channels = 8, .results = 8, .stride = 2}), "a100", 2);
 }
 
-// Returns a convolution whose pixels are one dimension, which a copy of every second one writes as two.
+// Returns a 1 x 1 convolution of stride 2 after MergeDims: a block copies every second pixel of every second row to a
+// buffer with one dimension for all pixels, and the convolution reads that buffer with one loop over the pixels.
 Program MergedConvolution(int64_t size, int64_t channels, int64_t results) {
   return MergeDims(Convolution(
       {.size = size, .channels = channels, .results = results, .window = 1, .stride = 2, .pad = 0}));

@@ -1,4 +1,4 @@
-// Runs kernels in the emulator. Needs the headers of MLIR.
+// Runs GPU kernels on the CPU, in the emulator (backends/runner/emulator/emulator.h). Needs the headers of MLIR.
 #pragma once
 
 #include <cstring>
@@ -22,8 +22,9 @@ struct EmulatedResult {
   EmulationCounts counts;
 };
 
-// Runs the entry point of a library that EmulateKernels made, with at most 6 parameters. Behind each buffer are bytes that
-// make NaNs, which kernels may touch if the emulator does not check.
+// Calls the entry point `name` of a library that EmulateKernels made, with copies of at most 6 buffers. Returns the
+// buffers afterwards, the emulator's fault ("" if none) and its counts. Behind each copy are 64 KiB whose bytes make
+// NaNs: a kernel that runs without checks may touch them.
 inline EmulatedResult RunLibrary(const std::string& library, const std::string& name,
                                  const std::vector<std::string>& buffers, const EmulationOptions& options) {
   constexpr size_t kMost = 6, kBehind = 1 << 16;
@@ -53,7 +54,7 @@ inline EmulatedResult RunLibrary(const std::string& library, const std::string& 
   return result;
 }
 
-// Returns options for the three modes, the last with some seeds.
+// Returns options for the three modes of the emulator: kEager, kLate, and kRandom with the seeds 1 to 3.
 inline std::vector<EmulationOptions> AllModes() {
   return {{EmulationMode::kEager},
           {EmulationMode::kLate},

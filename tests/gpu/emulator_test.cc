@@ -1,4 +1,5 @@
-// Tests which faults the emulator finds in kernels that are written by hand.
+// Tests that the emulator of GPU kernels finds races, missing waits, deadlocks, accesses out of bounds and misaligned
+// ones, in kernels that are written by hand in MLIR.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,8 +11,9 @@
 namespace kiln {
 namespace {
 
-// A kernel of 64 threads with parameters of 64 i32 each. %t is the number of the thread, %s shared memory of 64 i32,
-// and %mine and %other are this thread's element there and that of the thread beside it.
+// The first part of a kernel of 64 threads with two parameters of 64 i32 each, %a and %b. %t is the number of the
+// thread. In the shared memory %s of 64 i32, %mine is the element of the thread, and %other that of thread %t xor 1.
+// %at and %to are the elements %t of %a and %b.
 constexpr char kHead[] = R"(
 llvm.mlir.global external @kiln_shared() {addr_space = 3 : i32, alignment = 1024 : i64} : !llvm.array<0 x i8>
 llvm.func @k_0(%a: !llvm.ptr, %b: !llvm.ptr) {
@@ -66,7 +68,7 @@ std::string Fault(const std::string& body, EmulationMode mode = EmulationMode::k
   return Emulated(body, mode, blocks).fault;
 }
 
-// Returns whether the elements of the threads beside each other were exchanged.
+// True if threads 2n and 2n + 1 exchanged their elements: element i of parameter %b is i xor 1.
 bool Exchanges(const EmulatedResult& result) {
   const auto* numbers = reinterpret_cast<const int32_t*>(result.buffers[1].data());
   for (int32_t i = 0; i < 64; ++i)
@@ -88,13 +90,14 @@ TEST(Emulator, ThreadsExchangeElementsOverABarrier) {
 TEST(Emulator, FindsARaceWithoutABarrier) {
   const std::string fault = Fault(absl::StrCat(kPut, kGet));
   EXPECT_TRUE(absl::StrContains(fault, "a race: ") || absl::StrContains(fault, "nothing wrote")) << fault;
-  // What is written again races with the reads before.
+  // Each thread reads its neighbor's element, then writes its own again. This is a race if there is no barrier between.
   const std::string again = "  llvm.store %one, %mine : i32, !llvm.ptr<3>\n";
   EXPECT_EQ(Fault(absl::StrCat(kPut, "nvvm.barrier\n", kGet, "nvvm.barrier\n", again)), "");
   EXPECT_TRUE(absl::StrContains(Fault(absl::StrCat(kPut, "nvvm.barrier\n", kGet, again)), "a race: "));
 }
 
-// After 4.5 million accesses, races are looked for in half of the places.
+// After 4.2 million accesses of a block, the emulator looks for races in half of the memory only. Tests that it still
+// finds a race after more accesses: threads read shared elements of their neighbors without a barrier.
 TEST(Emulator, FindsARaceInALongBlock) {
   const std::string body = absl::StrCat(R"(
   %none = llvm.mlir.constant(0 : i32) : i32
@@ -128,7 +131,7 @@ TEST(Emulator, FindsARaceBetweenBlocks) {
 }
 
 TEST(Emulator, LeavesOutBlocksThatNothingNeeds) {
-  // Each block writes its number.
+  // A kernel of 16 blocks, each of which writes its number to its own element of %b.
   const auto library = Compiled(R"(
   %block = nvvm.read.ptx.sreg.ctaid.x : i32
   %own = llvm.getelementptr %b[%block] : (!llvm.ptr, i32) -> !llvm.ptr, i32
@@ -228,7 +231,8 @@ TEST(Emulator, FindsAShuffleThatSomeLanesReach) {
       "k_0, block 0: a deadlock: 5 threads wait for a shuffle that 32 threads must reach; 59 have ended");
 }
 
-// Returns MLIR text of an asynchronous copy and of a read of what was copied, after `wait`.
+// Returns MLIR text: each thread copies an element of %a to shared memory asynchronously, runs the instruction `wait`,
+// meets the others at a barrier, and writes the element that its neighbor copied to %b.
 std::string Copies(const std::string& wait) {
   return absl::StrCat(R"(
   %from = llvm.addrspacecast %at : !llvm.ptr to !llvm.ptr<1>

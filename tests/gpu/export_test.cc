@@ -1,4 +1,5 @@
-// Tests what is exported for a GPU: C programs that use it with a fake driver, which runs the kernels in the emulator.
+// Tests exports for a GPU: header, C source, shared library, cubin and PTX. C programs call the exported function with
+// the fake driver (fake_cuda/fake_cuda.cc), which runs the kernels in the emulator.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -34,7 +35,7 @@ std::string Read(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// The part of a C program that gets a context and memory of the GPU.
+// C code with which the test programs begin: functions that make a CUDA context and allocate memory of the GPU.
 constexpr char kGpu[] = R"(
 #include <stdint.h>
 #include <stdio.h>
@@ -61,7 +62,8 @@ static void from_gpu(float* values, const void* address, size_t count) {
 }
 )";
 
-// Exports to a folder, compiles a C program beside it, and runs it.
+// Exports a scheduled program to a folder, compiles a C program that calls the exported function, and runs it with the
+// fake driver.
 class GpuExport : public testing::Test {
  protected:
   Exported ExportTo(const Program& scheduled, const std::string& name) {
@@ -117,7 +119,7 @@ TEST_F(GpuExport, ACProgramCallsTheProduct) {
   }
   EXPECT_EQ(names, (std::set<std::string>{"mm.h", "mm.c", "libmm.so", "mm.cubin", "mm.ptx", "mm.trace"}));
   EXPECT_EQ(RunC(std::string(kGpu) + kUseProduct, "mm"), "right\n");
-  // The cubin is loaded once, and a call launches alone.
+  // In the log of the fake driver, the first call of mm loads the cubin, and the second only launches the kernel.
   EXPECT_EQ(
       absl::StrReplaceAll(Read(folder_ + "/log"), {{HashOfImage(ImageAt(product_.cubin.data())), "HASH"}}),
       R"(cuMemAlloc 2048
@@ -131,7 +133,7 @@ cuLaunchKernel matmul_0 blocks 6 threads 16 shared 768 arguments 3
 cuLaunchKernel matmul_0 blocks 6 threads 16 shared 768 arguments 3
 cuMemcpyDtoH 3072
 )");
-  // NAME.c is a program's source too, in C and in C++.
+  // The exported mm.c compiles without warnings as C, and a C++ program can include mm.h.
   EXPECT_EQ(
       Shell(
           "cd " + folder_ +

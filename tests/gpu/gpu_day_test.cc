@@ -1,4 +1,5 @@
-// Runs scripts/gpu-day whole, with the fake driver, and stands in for compute-sanitizer and PyTorch.
+// Runs all of scripts/gpu-day, which checks and measures kernels on a GPU, with fakes of the CUDA driver, of
+// compute-sanitizer and of PyTorch, and checks its results.
 #include <gmock/gmock.h>
 #include <sys/stat.h>
 
@@ -17,8 +18,8 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// Expects that at least ten items are ok, and that the others found more blocks on an SM than expected: the fake driver
-// knows nothing of registers, so it allows more blocks where they are the limit.
+// Expects that at least ten of these items, each a comparison of the blocks that an SM holds with a prediction, are ok,
+// and that the others found more blocks than predicted: the fake driver does not count registers, which limit these.
 void ExpectOccupancies(const std::vector<Json>& items) {
   int as_expected = 0;
   for (const Json& item : items) {
@@ -33,7 +34,8 @@ void ExpectOccupancies(const std::vector<Json>& items) {
   EXPECT_GE(as_expected, 10);
 }
 
-// Says that the tool found nothing, but for the tool racecheck.
+// A shell script in place of compute-sanitizer: it runs the program and reports no errors, or two hazards if the tool
+// is racecheck.
 constexpr char kSanitizer[] = R"(#!/bin/sh
 tool=$2
 shift 4
@@ -59,8 +61,8 @@ __version__ = '0'
 
 class GpuDay : public OnFakeGpu {
  protected:
-  // Runs a script, with its output in the file `output` and its errors in `output`.errors. Returns the status of
-  // system().
+  // Runs a command line in the work folder, with the fake tools on its PATH. Its output goes to the file `output`, its
+  // errors to `output`.errors. Returns the status of system().
   int Script(const std::string& arguments, const std::string& output) const {
     return system(absl::StrCat("cd ", work_.path(), " && PATH=", work_ / "bin", ":$PATH PYTHONPATH=",
                                work_ / "python", " ", arguments, " >", output, " 2>", output, ".errors")
@@ -87,7 +89,7 @@ TEST_F(GpuDay, TruthsFaultsRatesPeersAndProgramsWithTheFakeDriver) {
   ASSERT_EQ(session.Load({.text = kProduct}), absl::OkStatus());
   StandInForBundle(*StartBuilders(), session.tasks()[0].program, work_ / "day/bundle-product");
 
-  // Racecheck's hazards are errors.
+  // The script fails, since hazards that racecheck reports count as errors.
   EXPECT_NE(Script("day/gpu-day run day --out results.json", work_ / "report"), 0);
   std::ifstream file(work_ / "results.json");
   std::map<std::string, std::vector<Json>> items;

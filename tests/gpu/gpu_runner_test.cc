@@ -1,4 +1,5 @@
-// Tests kiln-gpu-runner with the fake driver (fake_cuda/fake_cuda.cc).
+// Tests kiln-gpu-runner, the process that runs and times kernels on a GPU, with the fake driver
+// (fake_cuda/fake_cuda.cc): it recovers from faults, checks results and guards, times, and measures bundles.
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -45,7 +46,8 @@ std::string Shell(const std::string& command) {
   return text;
 }
 
-// Kernels that compute y = 2x for 64 elements, or fail to.
+// Kernels in C for the fake driver that compute y = 2x for 64 elements, or fail in the way that their name says, such
+// as `endless`, or `beside`, which writes behind y.
 constexpr char kKernels[] = R"(
 #define KERNEL(name, body) \
   int name##_arguments(void) { return 2; } \
@@ -135,7 +137,8 @@ TEST_F(GpuRunner, ChecksWhatKernelsWrote) {
   EXPECT_TRUE(absl::StartsWith(StatusOf(Twice("lazy")), "wrong_result: parameter 1, element 5: "));
 }
 
-// Guards are NaN, so that the value of an element beside x shows.
+// The bytes around each buffer (guards) are NaN. Tests that a kernel which reads the element behind x fails, as its
+// result is NaN.
 TEST_F(GpuRunner, FindsReadsBesideABuffer) {
   EXPECT_EQ(StatusOf(Twice("reads")).substr(0, 43), "wrong_result: parameter 1, element 5: nan i");
 }
@@ -160,7 +163,8 @@ TEST_F(GpuRunner, ComparesAgainAfterTheTiming) {
   EXPECT_TRUE(absl::EndsWith(status, ", after the timing")) << status;
 }
 
-// The buffers have 64 copies. A sample runs a kernel often enough, and equally often on each.
+// The runner has 64 copies of the buffers, captures many launches of a short kernel in a CUDA graph, and replays that
+// for each sample. Tests that the graph runs the kernel equally often on each copy.
 TEST_F(GpuRunner, ReplaysTheRunsOfAShortKernel) {
   const std::string log = folder_ + "/log";
   setenv("KILN_FAKE_CUDA_LOG", log.c_str(), 1);
@@ -177,7 +181,8 @@ TEST_F(GpuRunner, ReplaysTheRunsOfAShortKernel) {
   EXPECT_EQ(runs % 64, 0);
 }
 
-// Inputs of stress sets are up to 1e19 apart; what is finite must stay so.
+// In stress sets, inputs differ by factors of up to 1e19. Tests that a kernel whose result is infinite fails where the
+// reference's is finite, and passes where the reference's is NaN.
 TEST_F(GpuRunner, RunsWithInputsThatLieFarApart) {
   RunRequest request = Twice("infinite");
   EXPECT_EQ(StatusOf(request), "ok");
@@ -186,7 +191,7 @@ TEST_F(GpuRunner, RunsWithInputsThatLieFarApart) {
   const std::string status = StatusOf(request);
   EXPECT_TRUE(absl::StartsWith(status, "wrong_result: parameter 1, element ")) << status;
   EXPECT_TRUE(absl::EndsWith(status, "inf instead of 0, with inputs that lie far apart")) << status;
-  // NaN: of the untransformed program these are not finite either.
+  // With a reference that is NaN everywhere, results need not be finite.
   std::ofstream(request.stress.reference, std::ios::binary) << std::string(2 * 64 * sizeof(float), '\xff');
   EXPECT_EQ(StatusOf(request), "ok");
 }

@@ -1,4 +1,5 @@
-// Tests that the results of a bundle become records (kiln records import).
+// Tests `kiln records import`: the results of a bundle that was measured on another machine become records of a
+// database.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Injects faults into kernels, between planning and the emulator, and says what finds them, and that nothing else does.
-// Needs the headers of MLIR.
+// Injects faults into GPU kernels, before they run in the emulator, and checks which finders find each fault: comparing
+// results, checks of the emulator, late copies, or vector clocks. Needs the headers of MLIR.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace kiln {
 
-// The finders of faults, each of which can be switched off.
+// The ways to find a fault in a kernel that runs in the emulator. Each can be switched off.
 enum Finder : unsigned {
   kResults = 1,  // results are compared
   kChecks = 2,   // the emulator objects: bounds, alignment, meetings, deadlocks
@@ -24,8 +24,8 @@ enum Finder : unsigned {
   kClocks = 8,   // mode kRandom runs: vector clocks
 };
 
-// Changes the plan before it is lowered, or the kernels before they are emulated. A change returns false if there is no
-// place for it. `found_by` are all finders that find it while the others among them are off.
+// A fault: a function that changes the plan before it is lowered, or the kernels before they are emulated, and returns
+// false if it found nothing to change. `found_by` are the finders that find the fault, each while the others are off.
 struct Injection {
   const char* name;
   unsigned found_by = 0;
@@ -33,10 +33,11 @@ struct Injection {
   std::function<bool(mlir::ModuleOp, LaunchList&)> in_code = nullptr;
 };
 
-// A program with a fault, which can run without some finders.
+// The kernels of a scheduled program with a fault. They can be run with some finders switched off.
 class Faulty {
  public:
-  // The program has one output, its last parameter.
+  // Plans and compiles `scheduled` with the fault, and runs `original` in the interpreter for the wanted results. The
+  // program must have one output, its last parameter.
   Faulty(const Program& original, const Program& scheduled, const Injection& injection) {
     auto planned = plan::PlanKernels(scheduled);
     EXPECT_TRUE(planned.ok()) << planned.status();
@@ -56,7 +57,8 @@ class Faulty {
     buffers_.emplace_back(wanted_.size(), '\0');
   }
 
-  // Returns what the finders say that are not off, or "".
+  // Runs the kernels in all modes of the emulator, without the finders in the bit mask `off`. Returns what the first of
+  // the other finders reports, or "" if none finds the fault.
   std::string Without(unsigned off) const {
     for (EmulationOptions mode : AllModes()) {
       mode.checks = (off & kChecks) == 0;
@@ -84,8 +86,8 @@ class Faulty {
   std::vector<std::string> buffers_;
 };
 
-// Expects of each fault that it passes without its finders, that each of them finds it, and that nothing is found without a
-// fault, where all checks of ExpectSameOnGpu pass.
+// Expects that each fault is found by each of its finders alone, and by nothing while all of these are off. Also
+// expects that the program without a fault passes all checks of ExpectSameOnGpu.
 inline void ExpectFound(const Program& original, const Schedule& s, absl::Span<const Injection> injections) {
   ASSERT_TRUE(s.ok()) << s.status();
   ExpectSameOnGpu(original, s.program());
@@ -113,7 +115,8 @@ inline Id BufferCalled(const Program& p, absl::string_view name) {
   return kNone;
 }
 
-// Calls visit for lists of nodes, outer ones first, until it returns true. Returns whether it did.
+// Calls `visit` for this list of nodes of a plan, then for the lists below them, until `visit` returns true. Returns
+// false if it never does.
 inline bool AnyNodes(plan::Nodes& nodes, const std::function<bool(plan::Nodes&)>& visit) {
   if (visit(nodes)) return true;
   for (plan::Node& node : nodes)

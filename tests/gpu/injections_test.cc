@@ -1,5 +1,5 @@
-// Injects faults into kernels: each must be found, and the table says what finds it. These are the faults of the design's
-// list that need neither a matrix unit nor copies in bulk. docs/fuzzing.md has the table.
+// Injects faults into GPU kernels, such as a missing barrier or a wrong address, and expects that the emulator or a
+// comparison of results finds each. Tables in this file name the finders of each fault; docs/fuzzing.md shows them.
 #include "tests/gpu/injections.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace llvm_ir = mlir::LLVM;
 namespace nvvm = mlir::NVVM;
 using plan::Planned;
 
-// --- Barriers
+// --- Faults of barriers: left out, moved, or for too few threads
 
 bool DropBarrier(mlir::ModuleOp module, size_t number) {
   const auto barriers = All<nvvm::BarrierOp>(module);
@@ -27,7 +27,8 @@ bool DropBarrier(mlir::ModuleOp module, size_t number) {
   return true;
 }
 
-// Replaces a barrier by one at which only the threads of a warp meet. Returns false if there are too few barriers.
+// Replaces the kernel's barrier with this number by one at which only the threads of a warp meet. Returns false if
+// there are too few barriers.
 bool WarpForBlock(mlir::ModuleOp module, size_t number) {
   const auto barriers = All<nvvm::BarrierOp>(module);
   if (number >= barriers.size()) return false;
@@ -38,7 +39,7 @@ bool WarpForBlock(mlir::ModuleOp module, size_t number) {
   return true;
 }
 
-// Lets only 32 threads meet at the second barrier. Returns false if there is none.
+// Makes the second barrier of the kernel wait for 32 threads only. Returns false if there is no second barrier.
 bool BarrierOfSome(mlir::ModuleOp module) {
   const auto barriers = All<nvvm::BarrierOp>(module);
   if (barriers.size() < 2) return false;
@@ -48,8 +49,8 @@ bool BarrierOfSome(mlir::ModuleOp module) {
   return true;
 }
 
-// Exchanges a barrier and the node after it in a serial loop, where the order of children matters. Returns false if
-// there is none.
+// Exchanges the first barrier in a serial loop of the plan with the node after it. Returns false if no serial loop has
+// a barrier with a node after it.
 bool MoveBarrier(Planned& p) {
   return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
     for (plan::Node& node : nodes) {
@@ -65,7 +66,8 @@ bool MoveBarrier(Planned& p) {
   });
 }
 
-// Adds a barrier to the first loop of fewer than 64 threads: of those that copy. Returns false if there is none.
+// Adds a barrier to the first loop over threads that has fewer than 64 threads: the loop that copies operands. The
+// other threads do not reach this barrier. Returns false if there is no such loop.
 bool BarrierOfTheThreadsThatCopy(Planned& p) {
   return AnyNodes(p.plan.entries[0].nodes, [](plan::Nodes& nodes) {
     for (plan::Node& node : nodes) {
@@ -80,10 +82,10 @@ bool BarrierOfTheThreadsThatCopy(Planned& p) {
   });
 }
 
-// --- Rings and memory
+// --- Faults of ring buffers and of shared memory
 
-// Changes each address of A.cache that has a ring of two copies: those of stores and, if `reads`, of loads. Returns
-// false if there is none.
+// Calls `change` for each address of a store to A.cache and, if `reads`, of a load from it, with the term that selects
+// one of the two copies in the ring buffer: step % 2. Returns false if no address has this term.
 bool ChangeRing(Planned& planned, const std::function<void(IndexSplit&, IndexSum&)>& change, bool reads) {
   const Id buffer = BufferCalled(planned.program, "A.cache");
   bool found = false;
@@ -119,7 +121,8 @@ bool ABlockTooMany(mlir::ModuleOp, LaunchList& launches) {
   return true;
 }
 
-// Lets two blocks compute the same tile, and none another. Returns false if no address splits the number of the block.
+// Replaces (number of the thread block) / n by 0 in the addresses of results, so that several thread blocks write the
+// same tile, and other tiles stay unwritten. Returns false if no address has such a division.
 bool RasterThatRepeats(Planned& p) {
   bool found = false;
   const Id block = LoopsBelow(p.program, kRoot)[0];
@@ -161,7 +164,7 @@ TEST(GpuInjections, InAProductAreFound) {
   ExpectFound(program, SimtMatmul(program, 8), kInProduct);
 }
 
-// --- Asynchronous copies
+// --- Faults of asynchronous copies: waits, commits and steps
 
 bool WaitForOneLess(mlir::ModuleOp module, LaunchList&) {
   for (nvvm::CpAsyncWaitGroupOp wait : All<nvvm::CpAsyncWaitGroupOp>(module)) wait.setN(wait.getN() + 1);
@@ -179,8 +182,9 @@ bool WaitAfterTheBarrier(mlir::ModuleOp module, LaunchList&) {
   return found;
 }
 
-// Calls change for the nodes of the kernel that contain the loop over steps, with its position. Returns what that
-// returns; false if there is no such loop.
+// Calls `change` with the list of nodes of the plan that contains the serial loop k_0, the loop over the steps of the
+// pipeline, and the position of this loop in the list. Returns the result of `change`, or false if there is no such
+// loop.
 bool ChangeTurns(Planned& p, const std::function<bool(plan::Nodes&, size_t steps)>& change) {
   return AnyNodes(p.plan.entries[0].nodes, [&](plan::Nodes& nodes) {
     for (size_t n = 0; n < nodes.size(); ++n) {
@@ -193,15 +197,16 @@ bool ChangeTurns(Planned& p, const std::function<bool(plan::Nodes&, size_t steps
   });
 }
 
-// Returns the copies of a later step: the first loop in the loop over steps that runs ahead. Returns null if there is none.
+// Returns the first child of the loop `steps` that copies operands for a later step: a loop marked `ahead`. Returns
+// null if there is none.
 plan::Node* CopiesAhead(plan::Node& steps) {
   for (plan::Node& node : steps.arms[0])
     if (const plan::Loop* loop = node.As<plan::Loop>(); loop != nullptr && loop->ahead) return &node;
   return nullptr;
 }
 
-// Moves the commits of steps into the loop of the copies ahead, so that steps without copies commit no group. Returns
-// false if nothing is copied ahead.
+// Moves the commits of asynchronous copies from the loop over steps into the loop that copies for later steps. Then
+// steps that copy nothing commit no group. Returns false if no loop copies for later steps.
 bool CommitCopiesAlone(Planned& p) {
   return ChangeTurns(p, [](plan::Nodes& nodes, size_t steps) {
     plan::Node* const copies = CopiesAhead(nodes[steps]);
@@ -235,7 +240,8 @@ bool ChangeSteps(Planned& p, int64_t by) {
   });
 }
 
-// Repeats in each step what comes first in a block: the initialization.
+// Copies the first node of the thread block, which sets the accumulators to zero, into the loop over steps, so that
+// each step loses the sums of earlier ones.
 bool StartInEachStep(Planned& p) {
   return ChangeTurns(p, [](plan::Nodes& nodes, size_t steps) {
     plan::Nodes& body = nodes[steps].arms[0];
@@ -273,7 +279,8 @@ TEST(GpuInjections, InAnAsynchronousProductAreFound) {
   ExpectFound(program, AsynchronousProduct(program), kInAsynchronousProduct);
 }
 
-// The other direction is no fault: with one group less under way, threads wait for more copies than they read.
+// Lowers the number of groups that each cp.async.wait_group lets be under way by one. Threads then wait for more copies
+// than they read, so the test expects that no finder reports anything.
 TEST(GpuInjections, AWaitForOneGroupMoreIsHarmless) {
   const auto wait_for_one_more = [](mlir::ModuleOp module, LaunchList&) {
     bool changed = false;
@@ -289,7 +296,7 @@ TEST(GpuInjections, AWaitForOneGroupMoreIsHarmless) {
   EXPECT_EQ(faulty.Without(0), "");
 }
 
-// --- Padding: copies are filled with zeros, results are cropped
+// --- Faults of padded products and of guards: copies without zeros at the end, threads beyond the end
 
 bool DropAsks(plan::Nodes& nodes) {
   bool found = false;
@@ -329,7 +336,8 @@ TEST(GpuInjections, InAPaddedProductAreFound) {
   ExpectFound(program, s, kInPaddedProduct);
 }
 
-// Guards that are left out let threads beyond the end of the buffers run.
+// Removes the guards of a softmax of 5 rows by blocks of 4 threads, so that threads beyond the end of the buffers run.
+// Expects that the emulator reports accesses out of bounds.
 TEST(GpuInjections, MissingGuardsAreFound) {
   const Program program = Softmax(5, 33);
   Schedule s = Scheduled(program);
@@ -354,9 +362,10 @@ TEST(GpuInjections, MissingGuardsAreFound) {
   ExpectFound(program, s, without);
 }
 
-// --- Reductions across threads
+// --- Faults of reductions across threads: shuffles, warps and barriers
 
-// Ends the loops over the partial results of 8 warps after the first. Returns false if there is none.
+// Changes each loop that runs to 8, those that combine the partial results of 8 warps, to one iteration. Returns false
+// if there is no such loop.
 bool OnlyOneWarp(mlir::ModuleOp module, LaunchList&) {
   bool found = false;
   for (llvm_ir::ICmpOp compare : All<llvm_ir::ICmpOp>(module)) {
@@ -432,7 +441,7 @@ TEST(GpuInjections, InASoftmaxOfSeveralWarpsAreFound) {
   ExpectFound(program, s, kInWideSoftmax);
 }
 
-// --- Axes, layouts and the workspace
+// --- Faults of thread axes and of the workspace
 
 constexpr char kTwice[] = R"(kiln.program v1
 program twice
@@ -447,7 +456,8 @@ for i < 8 { for j < 64 { block u { spatial i < 8 = i  spatial j < 64 = j  U[i, j
 for i < 8 { for j < 64 { block c { spatial i < 8 = i  spatial j < 64 = j  C[i, j] = T[i, j] + U[i, j] } } }
 )";
 
-// Gives the number on x as many values as that on y should have, and the other way round. Returns false if there are none.
+// Replaces the divisor 64 by 8 where a thread's number is split in x = t % 64 and y = t / 64: x then has 8 values, and
+// y 64, the other way round. Returns false if there is no 32-bit division or remainder.
 bool ExchangeAxes(mlir::ModuleOp module, LaunchList&) {
   bool found = false;
   module.walk([&](mlir::Operation* op) {

@@ -1,5 +1,5 @@
-// Tests the instructions of kernels: most of a product's inner loop are multiply-adds, memory is used in vectors, and
-// all that a thread has for itself is in registers.
+// Counts instructions in the PTX of matrix products: most of the inner loop are multiply-adds, memory is accessed in
+// vectors, and no thread uses local memory.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -17,7 +17,7 @@ namespace {
 
 using Counts = std::map<std::string, int>;  // by instruction
 
-// Counts the instructions of the basic block with the most multiply-adds.
+// Returns how often each instruction occurs in the basic block of the PTX text that has the most fma.rn.f32.
 Counts InnerLoop(const std::string& ptx) {
   Counts most, block;
   std::stringstream lines(ptx);
@@ -56,7 +56,8 @@ std::string PtxOf(const Schedule& s, const char* chip) {
   return stages.ok() ? stages->ptx : "";
 }
 
-// Returns tiles of 128 by 128, of which a thread has 8 by 8.
+// Returns the tiling of a product in which a block of threads computes 128 by 128 elements, and a thread 8 by 8 of
+// them. Asynchronous copies fill a ring buffer of three steps.
 SimtTile LargeTile() {
   SimtTile tile{.rows = {1, 16, 8}, .columns = {1, 16, 8}, .step = 16, .vector = 4};
   tile.pipeline = {.depths = {3}, .transport = "async"};

@@ -1,5 +1,6 @@
-// Compiles the plans of tests/lower/gpu, which are written by hand: to PTX, which ptxas must take without spills, and for
-// the emulator, which must get the results of the interpreter in all modes and find each sync that is left out.
+// Compiles plans that are written by hand (tests/lower/gpu) to PTX and for the emulator. Expects that ptxas reports no
+// spills, that results equal the interpreter's in all modes, and that the emulator finds a race if any sync is left
+// out.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -42,7 +43,7 @@ std::string Library(const plan::Planned& planned) {
   return library.ok() ? *std::move(library) : "";
 }
 
-// Returns inputs, and zeros for the outputs.
+// Returns a buffer for each parameter of the program: the given input, or zeros for an output.
 std::vector<std::string> BuffersOf(const Program& program, const std::vector<std::string>& inputs) {
   std::vector<std::string> buffers;
   size_t next = 0;
@@ -59,7 +60,7 @@ std::vector<std::string> Outputs(const Program& program, const std::vector<std::
   return outputs;
 }
 
-// Returns small integers, whose sums are exact in any order.
+// Returns inputs of small integers as f32, from -4 to 4, so that their sums are exact in any order.
 std::vector<std::string> WholeNumbers(const Program& program) {
   std::vector<std::string> inputs;
   int64_t seed = 1;
@@ -97,7 +98,8 @@ void ExpectRightInAllModes(const plan::Planned& planned, const std::vector<std::
   }
 }
 
-// Expects that mode kRandom finds each sync that is left out, with each of four seeds. Returns the number of syncs.
+// Removes one sync of the plan after the other, each time from the whole plan, and expects that the emulator reports a
+// race in mode kRandom with each of four seeds. Returns the number of syncs.
 int ExpectAllSyncsAreMissed(const plan::Planned& planned, const std::vector<std::string>& inputs) {
   for (int sync = 0;; ++sync) {
     plan::Planned without = planned;

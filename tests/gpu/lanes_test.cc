@@ -1,4 +1,5 @@
-// Lanes of vectors in kernels: strided, masked, and of memory that other threads use.
+// Tests vectorized loops in GPU kernels whose lanes access memory with a stride, or are masked, or have elements of
+// other threads between them.
 #include <gtest/gtest.h>
 
 #include "tests/gpu/on_gpu.h"
@@ -6,8 +7,8 @@
 namespace kiln {
 namespace {
 
-// Thread k writes the elements k, k + 3, .. of T and reads them in lanes. Between them are elements that other threads
-// may be writing.
+// Thread k of 3 writes the elements k, k + 3, k + 6 and k + 9 of a row, then reads them as four lanes of a vector.
+// Tests that it loads no element between them, since other threads may be writing those.
 TEST(GpuLanes, OfAStrideReadNoElementsOfOtherThreads) {
   ExpectTextSameOnGpu(R"(kiln.program v1
 program strided
@@ -41,7 +42,8 @@ for i < 7 block-x {
 )");
 }
 
-// The last three lanes have one element: their masks are constants once the loop over k_0 is unrolled.
+// Each thread sums 13 elements in 5 vectors of 3 lanes. Two lanes of the last vector have no element, so its load is
+// masked. Tests that this compiles and is right.
 TEST(GpuLanes, OfThreeMayBeMaskedWhereTheyAreAligned) {
   ExpectTextSameOnGpu(R"(kiln.program v1
 program sums
@@ -63,7 +65,8 @@ for i < 64 thread-x {
 )");
 }
 
-// Lane l holds the elements 2*l and 2*l + 1 in registers; the last lane has none.
+// Each thread stores 6 elements to registers with a vector of 4 lanes, where lane l has the elements 2*l and 2*l + 1.
+// The last lane has none. Tests that the masked store compiles and is right.
 TEST(GpuLanes, OfAStrideMayBeMaskedInRegisters) {
   ExpectTextSameOnGpu(R"(kiln.program v1
 program registers

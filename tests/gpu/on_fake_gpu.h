@@ -1,4 +1,5 @@
-// Tests that measure on the GPU of the fake driver (fake_cuda/fake_cuda.cc).
+// A fixture for tests that measure on the GPU of the fake driver (fake_cuda/fake_cuda.cc). It gives the driver emulated
+// kernels in place of the cubins that it cannot run.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +37,8 @@ class OnFakeGpu : public testing::Test {
     return mkdtemp(name.data());
   }
 
-  // Writes what the fake driver runs in place of the program's cubin.
+  // Compiles the program for the GPU and for the emulator, and writes the emulated kernels to the file that the fake
+  // driver runs in place of the cubin.
   void StandIn(BuilderPool& builders, const Program& scheduled) const {
     const BuildResult cubin = builders.Submit(GpuKernelBuild(target_, scheduled, BuildOutput::kCubin)).get();
     const BuildResult emulated =
@@ -45,7 +47,8 @@ class OnFakeGpu : public testing::Test {
     std::ofstream(PlaceOf(cubin), std::ios::binary) << emulated.outputs[0];
   }
 
-  // Writes a loop in place of the reference kernel's cubin, for which the emulator would take seconds.
+  // Lets the fake driver run a short loop in C in place of the reference kernel, which would take seconds in the
+  // emulator.
   void StandInForTheReferenceKernel(BuilderPool& builders) const {
     const BuildResult cubin =
         builders.Submit(GpuKernelBuild(target_, GpuReferenceKernelProgram(), BuildOutput::kCubin)).get();
@@ -65,7 +68,8 @@ class OnFakeGpu : public testing::Test {
     ASSERT_TRUE(replayed.ok()) << replayed.status();
     StandIn(builders, replayed->program());
   }
-  // Writes what the fake driver runs in place of the cubins of a bundle's programs.
+  // Replays the trace of each program of a bundle and writes the emulated kernels that the fake driver runs in place of
+  // their cubins.
   void StandInForBundle(BuilderPool& builders, const Program& original, const std::string& bundle) const {
     std::ifstream index(bundle + "/bundle.txt");
     for (std::string line; std::getline(index, line);) {

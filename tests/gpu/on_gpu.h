@@ -37,8 +37,9 @@ inline void ExpectClose(DType type, const std::string& found, const std::string&
   }
 }
 
-// Expects that the plan computes what the original program does, in the interpreter of plans, and as kernels in the
-// emulator in all modes; and that ptxas takes the kernels for two chips, without spills and stacks.
+// Runs a plan in the interpreter of plans, and as kernels in the emulator in all modes, and expects the outputs of the
+// original program, but for rounding up to `tolerance`. Expects that ptxas compiles the kernels for two chips without
+// spills or a stack.
 inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planned, double tolerance = 1e-4) {
   RandomDice dice(Engine{11});
   const std::vector<std::string> inputs = RandomInputs(original, dice);
@@ -77,9 +78,9 @@ inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planne
   }
 }
 
-// Expects that a program that is scheduled for a GPU passes all checks: Verify, the rules of finished programs, the
-// proof, thread clocks, and those of ExpectPlanOnGpu. The proof shows that the threads wait for each other, too. Every
-// test that makes a GPU schedule calls this (tests/house/gpu_schedules_test.cc).
+// Expects that a program that is scheduled for a GPU passes all checks: Verify, VerifyLowerable, the proof that it
+// equals the original and that threads wait for each other, thread clocks, and ExpectPlanOnGpu. Every test that makes a
+// GPU schedule calls this function (tests/house/gpu_schedules_test.cc).
 inline void ExpectSameOnGpu(const Program& original, const Program& scheduled, double tolerance = 1e-4) {
   ASSERT_EQ(Verify(scheduled), absl::OkStatus());
   LoopNestSummary nests;
@@ -97,8 +98,8 @@ inline void ExpectSameOnGpu(const Program& original, const Program& scheduled, d
   ExpectPlanOnGpu(original, *planned, tolerance);
 }
 
-// Expects that the program passes as its own original, with all checks of a GPU schedule. Each block comes from itself,
-// which a text does not say.
+// Parses a program with GPU loops and expects that it passes ExpectSameOnGpu with itself as the original. Each block is
+// marked as its own origin, which the text does not contain but the proof needs.
 inline void ExpectTextSameOnGpu(const std::string& text) {
   auto program = ParseProgram(text);
   ASSERT_TRUE(program.ok()) << program.status();

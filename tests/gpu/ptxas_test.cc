@@ -1,4 +1,5 @@
-// Tests what Kiln reads from ptxas, and what it says without one.
+// Tests that Kiln finds NVIDIA's assembler ptxas, parses its report (registers, spills, stack, warnings), and refuses
+// kernels that spill or may hang.
 #include "backends/gpu/ptxas.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,8 @@ TEST(Ptxas, SaysWhereItWasLookedFor) {
   EXPECT_TRUE(FindPtxas().ok()) << FindPtxas().status();
 }
 
-// A product with 64 sums in each of 32 threads: by itself, ptxas takes 96 registers and spills 20 bytes.
+// Assembles the PTX of a product that keeps 64 sums in each of 32 threads. ptxas alone would use 96 registers and spill
+// 20 bytes, so that an SM holds more blocks. Tests that Kiln's call of ptxas gives more registers and no spills.
 TEST(Ptxas, DoesNotSpillForMoreThreadBlocks) {
   std::ifstream file(KILN_SOURCE_DIR "/tests/inputs/ptx/product_of_64_sums.ptx");
   std::stringstream ptx;

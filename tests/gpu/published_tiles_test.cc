@@ -1,5 +1,5 @@
-// Tiles of published kernels are traces of the default space of GPUs: they replay, hold the limits and lower at the size
-// of their kernels, and compute the right results at a small one.
+// Tests that the tiles of published GPU kernels (CUTLASS, maxas, Triton and others) are traces of the space `cuda`. At
+// a large size, each must replay, validate and lower; at a small size, it must compute the right results.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -25,20 +25,23 @@ struct Published {
   std::vector<std::pair<std::string, Decision>> decisions;   // others are drawn
 };
 
-// What surrounds a tile: thread blocks in both directions, steps of a reduction, rows of a softmax.
+// The size of a problem, in tiles: thread blocks along rows and along columns, steps along the reduction, rows of a
+// softmax.
 struct Size {
   int64_t blocks, steps, rows;
 };
 constexpr Size kLarge{.blocks = 8, .steps = 128, .rows = 4096}, kSmall{.blocks = 1, .steps = 2, .rows = 2};
 
-// The part of a thread block in one direction: threads, parts of a thread that lie apart, adjacent elements.
+// The tile of a thread block along its rows or columns: the number of threads, the number of separate pieces that a
+// thread has, and the adjacent elements of a piece.
 struct Part {
   int64_t threads, apart, elements;
   Decision Of(int64_t blocks) const { return {blocks, threads, apart, elements}; }
   int64_t all() const { return threads * apart * elements; }
 };
 
-// Slices of the operands along k: how long they are, how they travel ("": in one copy) and how many a ring has.
+// The slices of a product's operands along k in shared memory: their length, how a pipeline copies them ("": there is
+// no pipeline), and how many of them shared memory holds at once.
 struct Slices {
   int64_t length;
   std::string transport = "sync";
@@ -96,28 +99,29 @@ Published Rows(const char* name, const Size& size, int64_t threads) {
 
 std::vector<Published> PublishedTiles(const Size& size) {
   return {
-      // CUTLASS 2.x, the SIMT kernels of its profiler: cutlass_simt_sgemm_128x128_8x2 and so on
+      // Tiles of the SIMT kernels of CUTLASS 2.x, as its profiler names them: cutlass_simt_sgemm_128x128_8x2 and so on
       Product("CUTLASS 128x128x8", size, {8}, {16, 2, 4}, {16, 2, 4}),
       Product("CUTLASS 128x64x8", size, {8}, {16, 2, 4}, {8, 2, 4}),
       Product("CUTLASS 64x64x8", size, {8}, {8, 2, 4}, {8, 2, 4}),
       Product("CUTLASS 256x128x8", size, {8}, {16, 2, 8}, {16, 2, 4}),
       SplitProduct("CUTLASS split-k 64x64x8", size, {8, 2, 4}, 16, {8}),
-      // CUTLASS for sm_80: cutlass_80_simt_sgemm_128x128_8x4 has four slices, copied asynchronously
+      // Tiles of CUTLASS for sm_80: cutlass_80_simt_sgemm_128x128_8x4 has four slices of k, copied asynchronously
       Product("CUTLASS 128x128x8 four slices", size, {8, "async", 4}, {16, 2, 4}, {16, 2, 4}),
       Product("CUTLASS 256x128x8 four slices", size, {8, "async", 4}, {16, 2, 8}, {16, 2, 4}),
-      // Gray, maxas: SGEMM (2014), whose threads own 8 by 8 elements as four squares
+      // A tile of the SGEMM of maxas (Gray, 2014): a thread computes 8 by 8 elements as four squares of 4 by 4
       Product("maxas 64x64x8", size, {8}, {8, 2, 4}, {8, 2, 4}),
-      // Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (SC 2008)
+      // The tile of the product in Volkov and Demmel, Benchmarking GPUs to tune dense linear algebra (SC 2008)
       Product("Volkov and Demmel 64x16x16", size, {16, ""}, {64, 1, 1}, {1, 1, 16}),
-      // Nath, Tomov and Dongarra, An improved MAGMA GEMM for Fermi GPUs (2010)
+      // The tile of the product in Nath, Tomov and Dongarra, An improved MAGMA GEMM for Fermi GPUs (2010)
       Product("MAGMA Fermi 96x96x16", size, {16, ""}, {16, 2, 3}, {16, 2, 3}),
-      // Boehm, How to optimize a CUDA matmul kernel (2022), kernels 4 and 5
+      // Tiles of kernels 4 and 5 of Boehm, How to optimize a CUDA matmul kernel (2022)
       Product("Boehm 64x64x8 a column", size, {8, ""}, {8, 1, 8}, {64, 1, 1}),
       Product("Boehm 128x128x8", size, {8, ""}, {16, 1, 8}, {16, 1, 8}),
-      // Triton's tutorial "Fused Softmax", and PyTorch's softmax of rows up to 1024 elements (PersistentSoftmax.cuh)
+      // The softmax of Triton's tutorial "Fused Softmax" (a row by 8 warps), and PyTorch's softmax of rows of up to
+      // 1024 elements (PersistentSoftmax.cuh, a row by one warp)
       Rows("Triton softmax 8 warps", size, 256),
       Rows("PyTorch softmax a warp", size, 32),
-      // Harris, Optimizing parallel reduction in CUDA (2007)
+      // The sums of rows in Harris, Optimizing parallel reduction in CUDA (2007)
       RowSums("Harris sums", size.rows / 2, {16, 256, 4}),
   };
 }
@@ -132,7 +136,8 @@ std::string Wanted(const Published& tile, const Schedule::Choice& choice) {
   return "no";
 }
 
-// Returns the program of the sketch that makes the choices, with the decisions.
+// Replays the sketch of the space `cuda` that makes the tile's choices, with the tile's decisions; other sites are
+// drawn. Returns the program, or an error if there is no such sketch or a decision was not taken.
 absl::StatusOr<Program> ScheduledAs(const Published& tile, const Target& target) {
   const auto sketches = Enumerate(*ParseSpace("cuda"), tile.program, target);
   if (!sketches.ok()) return sketches.status();

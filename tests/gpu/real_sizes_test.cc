@@ -1,6 +1,6 @@
-// Draws schedules at real sizes from the default space of GPUs: of the operators of the papers, and of random programs.
-// They are proven, compile without spills and a stack, and the emulator runs their kernels in three modes.
-// `--gtest_repeat=N` draws others each time; bench/gpu/real_sizes.py searches all of the operators.
+// Draws schedules from the space `cuda`, for operators of papers at their real sizes and for random programs. Proves
+// them equal to the original, compiles them, and runs their kernels in three modes of the emulator. With
+// `--gtest_repeat=N`, each repetition draws others. bench/gpu/real_sizes.py searches all operators.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -32,7 +32,8 @@ namespace {
 
 constexpr int kTries = 20;
 
-// MetaSchedule's evaluation, dense layers with GELU, and layer norms: 57 shapes, in bench/operators.
+// The names of 57 files of bench/operators: the operators of MetaSchedule's evaluation at four sizes each, dense layers
+// with GELU, and layer norms.
 constexpr char kPaperShapes[] =
     "C1D0 C1D1 C1D2 C1D3 C2D0 C2D1 C2D2 C2D3 C3D0 C3D1 C3D2 C3D3 DEP0 DEP1 DEP2 DEP3 DIL0 DIL1 DIL2 DIL3 "
     "GRP0 GRP1 GRP2 GRP3 T2D0 T2D1 T2D2 T2D3 CAP0 CAP1 CAP2 CAP3 CBR0 CBR1 CBR2 CBR3 GMM0 GMM1 GMM2 GMM3 "
@@ -54,7 +55,8 @@ TEST(RealSizes, NamesTheShapesOfThePapers) {
   for (const std::string& name : ShapesOfPapers()) EXPECT_GT(Flops(OperatorOf(name)), 5e4) << name;
 }
 
-// A trace with its decisions, what it makes, and what that must compute; nothing if no draw of some is valid.
+// A schedule that was drawn: its trace with decisions, the scheduled program, and the program that it must be equal to.
+// DrawFrom returns nothing if none of 20 draws is valid.
 struct Draw {
   Program program, reference;
   std::string trace;
@@ -72,8 +74,8 @@ std::optional<Draw> DrawFrom(const Program& original, const Target& target, Dice
   return std::nullopt;
 }
 
-// Draws for an A100 or an H100, and expects that nothing is wrong. Returns false without a draw, or if the compiler
-// refuses it for its registers, which no rule foresees.
+// Draws a schedule for an A100 or an H100, runs it in the emulator, and expects the right results. Returns false if no
+// draw is valid, or if the kernel spills registers or has a stack, which the validator cannot predict.
 bool RunsOnGpu(const Program& original, Dice& dice) {
   const Target target = NamedTarget(dice.Flip(0.5) ? "a100" : "h100").value();
   const std::optional<Draw> draw = DrawFrom(original, target, dice);

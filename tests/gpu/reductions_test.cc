@@ -1,4 +1,5 @@
-// Tests reductions over threads: any number of threads, axis, type and monoid, through shuffles and shared memory.
+// Tests GPU kernels whose threads reduce to one result, by shuffles and shared memory: with any number of threads, on
+// any axis, for any type and monoid.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -14,7 +15,8 @@
 namespace kiln {
 namespace {
 
-// Sums of rows: a block computes a row with a thread for each element.
+// A program and its plan: B[i] is the sum of row i of A, or its maximum and so on (MONOID). A block of threads computes
+// a row, with a thread for each element.
 constexpr char kSums[] = R"(kiln.program v1
 program sums
 parameters A, B
@@ -35,7 +37,7 @@ kiln.plan v1
 entry sums { for i 3 axis block-x { for k COUNT axis thread-x { sum start across } } }
 )";
 
-// Rows are along thread-y, or thread-x.
+// A program and its plan: B[i] sum= A[k, i], where the reduction k runs over thread-y, and i over thread-x.
 constexpr char kColumns[] = R"(kiln.program v1
 program sums
 parameters A, B
@@ -56,7 +58,8 @@ kiln.plan v1
 entry sums { for i 12 axis thread-x { for k 8 axis thread-y { sum start across } } }
 )";
 
-// Half of the threads have no element.
+// A program and its plan: of 128 threads, 40 compute the maximum of A[0..39] in shared memory, and the others have no
+// element. Then each thread adds the maximum to an element of A.
 constexpr char kSome[] = R"(kiln.program v1
 program sums
 parameters A, B
@@ -84,7 +87,8 @@ kiln.plan v1
 entry sums { for z one { for k 40 axis thread-x { sum start across } sync block for j 128 axis thread-x { spread } } }
 )";
 
-// The largest element of each row, and where the first such is.
+// A program and its plan: V[i] is the largest element of row i of A, and I[i] the position at which it occurs first. A
+// thread has an element of the row.
 constexpr char kLargest[] = R"(kiln.program v1
 program largest
 parameters A, V, I
@@ -139,7 +143,7 @@ TEST(ThreadReductions, TakeAMonoidWithTwoResults) {
   }
 }
 
-// A sum that starts from an input.
+// B[i] is S[i] plus the sum of row i of A, over 40 threads: the reduction starts from an input instead of zero.
 constexpr char kInitial[] = R"(kiln.program v1
 program sums
 parameters A, S, B
@@ -160,7 +164,8 @@ for i < 3 block-x {
 
 TEST(ThreadReductions, StartFromOtherValues) { ExpectTextSameOnGpu(kInitial); }
 
-// Each lane of a vector of 4 sums one of COLUMNS columns. Thread-y has a row too many.
+// B[i, j] sum= A[i, k, j] (or another MONOID), where k runs over thread-x, and each lane of a vector of 4 sums one of
+// COLUMNS columns j. Thread-y has 4 values, but i only 3.
 constexpr char kInLanes[] = R"(kiln.program v1
 program sums
 parameters A, B
@@ -181,7 +186,8 @@ for i < 4 thread-y {
 }
 )";
 
-// A thread reduces the lanes of a vector before threads combine what they have. Some lanes have no element.
+// B[i] sum= A[i, k], where 40 threads have vectors of 4 elements of a row of 157. Each thread sums the lanes of its
+// vector, then the threads combine their sums. The last lanes have no element.
 constexpr char kOverLanes[] = R"(kiln.program v1
 program sums
 parameters A, B

@@ -1,4 +1,5 @@
-// Programs with GPU schedules, through plan, kernels, ptxas and emulator.
+// Tests that programs with GPU schedules that are written by hand are planned, compiled by ptxas, and compute the right
+// results in the emulator; and which of them the planner refuses.
 #include <gtest/gtest.h>
 
 #include "absl/strings/str_cat.h"
@@ -29,7 +30,8 @@ TEST(GpuSchedules, SoftmaxReducesOverThreads) {
   ExpectSame(program, SoftmaxOfRows(program));
 }
 
-// Binds the outer loops of a block to blocks and threads. The last block of threads has threads without work.
+// Fuses the first `outer` loops of a block, splits them by `threads`, and binds the parts to block-x and thread-x. If
+// `threads` does not divide the extent, some threads of the last block have no work.
 void BindOuter(Schedule& s, const std::string& block, size_t outer, int64_t threads) {
   auto loops = s.GetLoops(s.GetBlock(block));
   loops.resize(outer);
@@ -55,7 +57,8 @@ TEST(GpuSchedules, EachNestIsAKernel) {
   ExpectSame(program, s);
 }
 
-// No loop is on an axis: each kernel is one thread, and T lies in the workspace.
+// T = sum of A[i]; C = T + 1, with no loop on a GPU axis. Tests that this makes two kernels of one thread, which pass T
+// through the workspace.
 TEST(GpuSchedules, ScalarsPassFromKernelToKernel) {
   Builder b("scalars");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {}),
@@ -77,7 +80,8 @@ TEST(GpuSchedules, AreRefusedIfPlansDoNotHaveTheirCopiesYet) {
   EXPECT_EQ(plan::PlanKernels(parallel).status().message(), "plans for GPUs do not have parallel loops yet");
 }
 
-// Those of tests that compare estimates of time.
+// Checks the results of the schedules of tests/support/gpu_pairs.h: copies, products and transposes that other tests
+// use to compare estimates of time.
 TEST(GpuSchedules, OfPairs) {
   for (const bool rows : {true, false})
     for (const int64_t vector : {1, 4}) ExpectSameOnGpu(Copy(128, 128), CopyAlong(rows, vector, 128));
@@ -89,7 +93,8 @@ TEST(GpuSchedules, OfPairs) {
     ExpectSameOnGpu(TransposedSum(1, 64, 64), TurnedTiles(64, permuted));
 }
 
-// The schedules of the tests of synchronization are proven against themselves.
+// Checks programs whose threads read what other threads wrote, each with itself as the original, so that the proof only
+// has to show that the threads wait for each other.
 TEST(GpuSchedules, ThatWaitForOthers) {
   for (const auto& [shift, threads] : {std::pair{0, 32}, {1, 8}, {1, 64}}) {
     const Program shifted = Shifted(256, shift, threads);
@@ -97,7 +102,8 @@ TEST(GpuSchedules, ThatWaitForOthers) {
   }
 }
 
-// No loop on blocks is around the pipeline: its first copies and its loop are one kernel, which has one ring.
+// Checks pipelines that are not inside a loop over thread blocks: the first copies and the loop of the pipeline must be
+// in one kernel, since they use the same ring buffer.
 TEST(GpuSchedules, PipelinesAtTheRoot) {
   for (const int64_t elements : {8, 32, 64, 256}) {
     for (const char* transport : {"sync", "async"}) {
@@ -155,7 +161,8 @@ TEST(GpuSchedules, KernelsExchangeTheWorkspace) {
   ExpectSame(*program, s);
 }
 
-// The elements of a temporary that threads or blocks share are apart, though each iteration needs only its own.
+// A block "scale" is computed inside the loop over threads of its reader, with its result in global or shared memory.
+// Tests that each thread has elements of its own there, although a single element would be enough for each iteration.
 TEST(GpuSchedules, ThreadsShareNoElementsOfATemporary) {
   const auto program = ParseProgram(kPointwise);
   ASSERT_TRUE(program.ok()) << program.status();

@@ -1,4 +1,5 @@
-// Buffers in one place of shared memory, in turn (lang/threads/shared_places.h), as kernels.
+// Tests kernels in which buffers that are not alive at the same time share memory (lang/threads/shared_places.h):
+// results are right, addresses are equal, and a buffer that overwrites one still in use is found.
 #include <gtest/gtest.h>
 
 #include "testing/stages.h"

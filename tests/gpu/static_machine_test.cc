@@ -1,4 +1,5 @@
-// Tests the static machine: its numbers, its flags, and that races run the emulator.
+// Tests StaticMachine, which estimates the time of GPU programs without a GPU: equal programs get equal estimates,
+// better programs lower ones, and races find wrong programs with the emulator.
 #include "backends/measure/static_machine.h"
 
 #include <gmock/gmock.h>
@@ -26,7 +27,7 @@ MeasureResult Race(Measurer& machine, const Program& original, const Program& sc
   return machine.Race({{.original = &original, .scheduled = &scheduled}})[0];
 }
 
-// Returns a program like Matmul, which adds where that multiplies.
+// Returns the program C[i, j] sum= A[i, k] + B[k, j]: Matmul with an addition in place of the multiplication.
 Program Sums(int64_t m, int64_t n, int64_t k) {
   Builder b("matmul");
   const Id A = b.Input("A", DType::kF32, {m, k}), B = b.Input("B", DType::kF32, {k, n});
@@ -37,7 +38,7 @@ Program Sums(int64_t m, int64_t n, int64_t k) {
   return b.Finish();
 }
 
-// Returns the program with a thread for each element.
+// Returns the program scheduled with BindRest: a GPU thread computes an element of each result.
 Program Simple(const Program& program, int64_t threads = 32) {
   Schedule s = Scheduled(program);
   s.BindRest(1 << 20, threads);
@@ -84,7 +85,8 @@ TEST(StaticMachine, RacesFindWrongPrograms) {
   EXPECT_THAT(result.error, HasSubstr("wanted"));
 }
 
-// Each of 2048 blocks accesses memory 65,664 times: some of them run.
+// A product of 2048 thread blocks with 65,664 memory accesses each: the emulator runs only some of the blocks. Tests
+// that the right program passes, and that a wrong one is found.
 TEST(StaticMachine, RunsSomeBlocksOfALargeProgram) {
   const Program original = Matmul(512, 512, 256);
   const Program scheduled = Simple(original, 128), wrong = Simple(Sums(512, 512, 256), 128);
@@ -114,7 +116,8 @@ TEST(StaticMachine, HasSchedulesThatAreRight) {
     ExpectSameOnGpu(small, Simple(small));
 }
 
-// The last kernel reads what all blocks of the first wrote.
+// A product of many thread blocks, and a second kernel that adds 1. The emulator checks only some blocks, but runs all
+// blocks of the first kernel, as the second reads their results. Tests that a right and a wrong program are told apart.
 TEST(StaticMachine, RunsWhatLaterKernelsNeed) {
   const Program original = TwoKernels(true);
   const auto machine = Start();
@@ -125,7 +128,8 @@ TEST(StaticMachine, RunsWhatLaterKernelsNeed) {
   EXPECT_EQ(Race(*machine, original, Simple(TwoKernels(false), 128)).status, "wrong_result");
 }
 
-// The original does not run to its end on the CPU: elements that the emulated blocks wrote are compared.
+// The untransformed program gets too little time on the CPU to compute all outputs. Tests that elements that the
+// emulated blocks wrote are compared with the interpreter, and that a wrong program is still found.
 TEST(StaticMachine, ComparesElementsOfAnOriginalThatTakesTooLong) {
   const Program original = Matmul(512, 512, 256);
   const auto machine = Start({.reference_seconds = 0.001});
@@ -146,7 +150,8 @@ TEST(StaticMachine, TakesNothingThatTheEmulatorDoesNotFinish) {
   EXPECT_THAT(result.error, StartsWith("the emulator: not done after 0.02 s"));
 }
 
-// Pairs of which one is better whatever the GPU; the compiler's facts count.
+// Tests that the estimate is lower for the better one of two programs, where one is better on any GPU, such as a copy
+// along rows and one along columns. A program that spills registers fails to build.
 TEST(StaticMachine, OrdersCompiledPrograms) {
   const Program any = Matmul(8, 8, 8);
   const auto machine = Start({.builders = 2});
@@ -166,7 +171,8 @@ TEST(StaticMachine, OrdersCompiledPrograms) {
   EXPECT_EQ(machine->Measure({{.original = &any, .scheduled = &spills}})[0].status, "build_failed");
 }
 
-// Which tile is best depends on the product: large ones read less, small ones make more blocks.
+// Tests that estimates prefer large tiles for a large product, since these read less memory, and small tiles for a
+// small product, since these make more thread blocks.
 TEST(StaticMachine, OrdersTilesOfCompiledProducts) {
   const auto machine = Start({.builders = 2});
   const auto seconds = [&](const Program& product, const SimtTile& tile) {

@@ -1,4 +1,5 @@
-// Injects faults into swizzles of shared memory: each must be found. docs/fuzzing.md has the table.
+// Injects faults into swizzles, the permutations of words in shared memory that avoid bank conflicts, and expects that
+// wrong results show each fault. docs/fuzzing.md has the table of faults.
 #include <gtest/gtest.h>
 
 #include "testing/gpu_schedules.h"
@@ -11,8 +12,8 @@ namespace {
 namespace llvm_ir = mlir::LLVM;
 namespace nvvm = mlir::NVVM;
 
-// Removes the last swizzle: threads write a row as it lies in swizzled lines, and read it in another order. Returns
-// false if there are fewer than two.
+// Removes the last swizzle of the kernel. Threads then write a row in permuted order, but read it without the
+// permutation. Returns false if there are fewer than two swizzles.
 bool SwizzleWritesAlone(mlir::ModuleOp module, LaunchList&) {
   const auto swizzles = All<llvm_ir::XOrOp>(module);
   if (swizzles.size() < 2) return false;
@@ -33,8 +34,9 @@ bool SwizzleFewerBits(mlir::ModuleOp module, LaunchList&) {
   return true;
 }
 
-// Lets the threads that write take the lines of the whole buffer for those of the tile that shared memory holds. The
-// block is the number of the tile, of three lines. Returns false if there is no swizzle.
+// Changes the first swizzle, that of the writing threads: the line number that it uses counts from the start of the
+// whole buffer, 3 lines for each thread block, instead of the start of the tile in shared memory. Returns false if
+// there is no swizzle.
 bool SwizzleBeforeCompaction(mlir::ModuleOp module, LaunchList&) {
   const auto swizzles = All<llvm_ir::XOrOp>(module);
   if (swizzles.empty()) return false;

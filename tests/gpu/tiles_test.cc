@@ -1,5 +1,6 @@
-// Schedules as the modules for GPUs make them, through plan, kernels, ptxas and emulator: pipelines whose copies are
-// synchronous and asynchronous, virtual threads, padding, incomplete tiles, several kernels.
+// Tests that tiled GPU products, scheduled as the modules for GPUs do it, compile and compute the right results in the
+// emulator: with synchronous and asynchronous pipelines, virtual threads, padding, incomplete tiles, and several
+// kernels.
 #include <gtest/gtest.h>
 
 #include "lang/text/text.h"
@@ -40,7 +41,8 @@ TEST(GpuTiles, OfAPipelineWithAsynchronousCopies) {
   EXPECT_NE(plan.find("sync warp groups 1"), std::string::npos) << plan;
 }
 
-// A ring may have more copies than its stages need, and as many as there are steps or more.
+// Checks pipelines whose ring buffers hold 2 to 6 steps: more than the stages need, and as many as the loop has steps
+// or more.
 TEST(GpuTiles, OfPipelinesOfAnyDepth) {
   const Program program = Matmul(32, 16, 32);
   for (const int64_t depth : {2, 4, 5, 6}) {
@@ -85,7 +87,8 @@ TEST(GpuTiles, WithATransposedOperand) {
   ExpectSame(program, TiledProduct(program, tile));
 }
 
-// Copies beyond the operands are filled with zeros; the result is cropped.
+// Checks a product of 50 x 27 x 20 that is padded to multiples of the tile: copies to shared memory fill the padding
+// with zeros, and the result is cropped.
 TEST(GpuTiles, OfAPaddedProduct) {
   const Program program = Matmul(50, 27, 20);
   for (const char* transport : {"sync", "async"}) {
@@ -104,7 +107,7 @@ TEST(GpuTiles, OfAPaddedProduct) {
   }
 }
 
-// Splits that do not divide their loops leave guards.
+// Checks a product of 50 x 27 x 20 whose tiles do not divide its loops, so that the kernel has guards.
 TEST(GpuTiles, ThatAreIncomplete) {
   const Program program = Matmul(50, 27, 20);
   Schedule s = Scheduled(program);
@@ -149,7 +152,8 @@ TEST(GpuTiles, OfAReductionThatIsSplitOverBlocks) {
   ExpectSame(program, s);
 }
 
-// All threads copy the tile of the result to shared memory, and from there to the result.
+// Checks a product whose threads store the tile of the result to shared memory first, and from there to the result in
+// vectors of 4.
 TEST(GpuTiles, ThatAreStoredThroughSharedMemory) {
   const Program program = Matmul(32, 16, 32);
   Schedule s = TiledProduct(program, kTile);

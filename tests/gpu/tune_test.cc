@@ -1,4 +1,5 @@
-// Runs kiln where the fake driver has a GPU: searches measure on it, and their records are known to be its own.
+// Runs `kiln tune`, race, replay, best and doctor with the fake CUDA driver (fake_cuda/fake_cuda.cc): searches measure
+// on its GPU, and records name that GPU.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -38,8 +39,8 @@ class TuneOnGpu : public OnFakeGpu {
     return contents.ok() ? contents->records : std::vector<RecordRow>();
   }
 
-  // Searches on the static machine, and gives the fake driver what it finds, so that a search that replays static.db
-  // can run there.
+  // Searches with estimated times (--static) into static.db, and gives the fake driver the emulated kernels of all
+  // programs that the search found. A later search that replays static.db can then run on the fake GPU.
   void PrepareStatic(int trials) {
     const Ran searched = Kiln(Tune("static.db", trials, {"--static"}));
     ASSERT_EQ(searched.exit_code, 0) << searched.err;
@@ -92,7 +93,8 @@ TEST_F(TuneOnGpu, RecordsAreMeasuredAndCanBeTimedAgain) {
               HasSubstr(absl::StrCat("was measured on another GPU (", kEmulated, ")")));
 }
 
-// A race runs programs with other inputs, so it takes a program that has no peer, or none that is a third as fast.
+// A race on a GPU also runs a single finalist, since it checks programs with more inputs than the search did. Tests
+// that a search with one trial ends with a record of a race, proven and verified.
 TEST_F(TuneOnGpu, ASingleFinalistIsProvenAndRaced) {
   PrepareStatic(1);
   const Ran tuned = Kiln(Tune("gpu.db", 1, Replaying()));

@@ -1,5 +1,6 @@
-// Tests that no formatter has wrapped tables, grammars, lists or samples in comments as prose. Such wrapping
-// leaves typical patterns, which this test finds.
+// Tests that no formatter has wrapped tables, grammars, lists or samples in comments of the sources as prose. Looks for
+// the patterns that such wrapping leaves, for example a row of a table that goes on in the next line without
+// indentation.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr size_t kColumns = 110;  // ColumnLimit of .clang-format
 
-// A line that only contains a comment.
+// A line of a source that has nothing but a // comment, parsed.
 struct Comment {
   size_t indent = 0;   // of the text behind `//`; 0 if there is none
   std::string text;    // without its indentation
@@ -39,7 +40,8 @@ Comment ParseComment(absl::string_view line) {
   return comment;
 }
 
-// Returns where the second column of a table's row begins; npos if the row has none.
+// Returns the position behind the first two or more spaces, where the second column of a table begins; npos if there is
+// none.
 size_t SecondColumn(const std::string& text) {
   const size_t gap = text.find("  ");
   return gap == std::string::npos ? gap : text.find_first_not_of(' ', gap);
@@ -51,7 +53,8 @@ bool BeginsItem(absl::string_view text) {
   return absl::StartsWith(text, ". ");
 }
 
-// Returns true if a formatter may have wrapped the line: the next line's first word would not fit on it.
+// True if a formatter may have wrapped this line of a comment: it has at most 110 columns, and would have more with the
+// first word of the next line.
 bool IsFull(const Comment& line, const Comment& next) {
   const std::string word = next.text.substr(0, next.text.find(' '));
   return line.columns <= kColumns && line.columns + 1 + Columns(word) > kColumns;

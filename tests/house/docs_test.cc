@@ -1,5 +1,5 @@
-// Tests that each relative link in a page exists, each path of the tree in back quotes, and each page and
-// design decision that comments cite.
+// Tests pages of docs/ and citations: the targets of relative links and the paths in back quotes must exist, and so
+// must the pages and design decisions that sources cite.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace kiln::house {
 namespace {
 
-// Returns every file and folder of the tree. `build` is not among them.
+// Returns the paths of all files of the tree and of their folders.
 std::set<std::string> PathsOf(const std::vector<TextFile>& tree) {
   std::set<std::string> paths;
   for (const TextFile& file : tree) {
@@ -34,7 +34,7 @@ std::vector<std::string> Matches(const std::string& line, const std::regex& rege
   return found;
 }
 
-// Returns true if `path` exists: a file, a folder, a program named like its source without `.cc`, or a decision by number.
+// True if `path` names a file, a folder, a source without its `.cc`, or a decision by its number (docs/decisions/0017).
 bool Exists(const std::set<std::string>& paths, const std::string& path) {
   if (paths.contains(path) || paths.contains(path + ".cc")) return true;
   static const std::regex decision("docs/decisions/[0-9]{4}");
@@ -87,7 +87,7 @@ TEST(Docs, LeadSomewhere) {
   EXPECT_GT(pages, 20u);
 }
 
-// Pages of docs/ and numbers of design decisions (D8) that files cite must exist.
+// Tests that the pages of docs/ and the numbers of design decisions that sources and pages cite, such as D8, exist.
 TEST(Docs, WhatIsCitedIsThere) {
   static const std::regex page(R"((?:^|[^\w./])(docs/\w[\w./-]*))"), number(R"(\bdesign (D\d+)\b)");
   const std::vector<TextFile> tree = ReadTree();
@@ -115,7 +115,8 @@ TEST(Docs, WhatIsCitedIsThere) {
   EXPECT_GT(cited, 20u);
 }
 
-// Tables and fenced samples are left out: they cannot be wrapped.
+// Tests that lines of Markdown pages have at most 160 columns, but for tables and fenced samples, which cannot be
+// wrapped.
 TEST(Docs, LinesHaveAtMost160Columns) {
   constexpr ptrdiff_t kMaxColumns = 160;
   for (const TextFile& file : ReadTree()) {

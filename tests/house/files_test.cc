@@ -1,4 +1,5 @@
-// Tests the sizes of files, and that a clone needs nothing outside of it.
+// Tests all sources: their number of lines, one #pragma once per header, no paths outside of the repository, no hidden
+// random seeds, and no tests that assert a speed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,15 +16,15 @@
 namespace kiln::house {
 namespace {
 
-// Returns true for a file that defines a subcommand of `kiln`.
+// True for a file of tools/commands/ that defines a subcommand of `kiln`.
 bool DefinesCommand(const TextFile& file) {
   return absl::StartsWith(file.path, "tools/commands/") &&
          std::any_of(file.lines.begin(), file.lines.end(),
                      [](const std::string& line) { return absl::StartsWith(line, "Action Add"); });
 }
 
-// Returns the limit of a file's lines. A command and a leaf module fit a page; the framework of modules/, multi-level
-// tiling and what modules for GPUs share may be longer.
+// Returns how many lines a file may have: 100 for a command and for most modules, 200 for files in modules/,
+// modules/tiling/ and modules/gpu/ and for headers, 500 for other sources.
 size_t LineLimit(const TextFile& file) {
   const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
   if (parts[0] == "modules")
@@ -38,7 +39,7 @@ TEST(Files, StayBelowTheirLimitsOfLines) {
   }
 }
 
-// Otherwise the limit of commands would hold for none of them.
+// Tests that DefinesCommand finds at least 16 files, so that the limit of lines for commands applies to some.
 TEST(Files, OfTheCommandsAreFound) {
   const std::vector<TextFile> tree = ReadTree();
   EXPECT_GE(std::count_if(tree.begin(), tree.end(), DefinesCommand), 16);
@@ -65,8 +66,8 @@ TEST(Files, NameNothingOutsideTheRepository) {
   }
 }
 
-// A failure must be repeatable, so a test may draw a seed only by testing/drawn_seed.h, which prints how to
-// repeat it.
+// Tests that no source draws a random seed from the system or the clock, but for testing/drawn_seed.cc, which prints
+// how to repeat a failure.
 TEST(Files, DrawNoSeedUnseen) {
   const std::string sources[] = {absl::StrCat("random", "_device"), absl::StrCat("time(", "nullptr)"),
                                  absl::StrCat("time(", "NULL)"), absl::StrCat("absl::Bit", "Gen")};
@@ -87,7 +88,8 @@ bool ContainsAny(absl::string_view text, const std::vector<std::string>& words) 
                      [&](const std::string& word) { return absl::StrContains(text, word); });
 }
 
-// Returns the names of speeds: "gflops", and the variables that these statements set from a clock.
+// Returns the names of values that depend on speed: "gflops", and the variables that these C++ statements set from a
+// clock.
 std::set<std::string> NamesOfSpeeds(const std::vector<std::string>& statements) {
   static const std::vector<std::string> kClocks = {"steady_clock::now", "MonotonicSeconds", "clock_gettime",
                                                    "CpuSeconds", "absl::Now"};
@@ -101,7 +103,7 @@ std::set<std::string> NamesOfSpeeds(const std::vector<std::string>& statements) 
   return names;
 }
 
-// A test that asserts a speed fails on a busy machine. Speeds belong to bench/.
+// Tests that no test compares a time or a rate by EXPECT_LT and the like, since such a test fails on a busy machine.
 TEST(Files, OfTestsAssertNoSpeed) {
   static const std::vector<std::string> kComparisons = {"_LT(", "_LE(", "_GT(", "_GE(", "_NEAR("};
   for (const TextFile& file : ReadTree()) {

@@ -1,4 +1,5 @@
-// Tests that folders stay small, that their imports have no loop, and that ctest runs every test.
+// Tests that folders have at most 20 units, that folders do not include each other in a loop, and that ctest runs every
+// test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,12 +26,14 @@ using Graph = std::map<std::string, std::set<std::string>>;  // folder: the fold
 
 constexpr size_t kMaxUnits = 20;  // of a folder: a header and its source are one
 
-// Returns true for a folder with one file per primitive or test, which may be long, since files are found by name.
+// True for lang/primitives and the folders of tests, which may have more units than others, since one finds their files
+// by name.
 bool MayBeLong(absl::string_view folder) {
   return folder == "lang/primitives" || folder == "tests" || absl::StartsWith(folder, "tests/");
 }
 
-// Returns "FOLDER has N units" of each folder that has too many.
+// Returns a message "FOLDER has N units, .." for each folder that has more than 20 units. A header and its source are
+// one unit.
 std::vector<std::string> TooLong(const std::vector<std::string>& sources) {
   std::map<std::string, std::set<std::string>> units;
   for (const std::string& path : sources) units[FolderOf(path)].insert(path.substr(0, path.rfind('.')));
@@ -113,8 +116,8 @@ TEST(Folders, LongOnesAndLoopsAreFound) {
   EXPECT_THAT(Loops({{"a", {"b", "c"}}, {"b", {"c"}}}), testing::IsEmpty());
 }
 
-// Without this test, nobody notices a test that CMake's globs miss. A build without LLVM leaves out tests
-// that need it.
+// Tests that each *_test.cc is compiled for an executable that ctest runs, since CMake's globs might miss one. In a
+// build without LLVM, tests that need LLVM are not expected.
 TEST(Folders, EveryTestIsRunByCtest) {
   const std::filesystem::path build(KILN_BUILD_DIR);
   std::map<std::string, std::string> target_of;  // a source: the executable that it is compiled for

@@ -1,5 +1,5 @@
-// Tests that the grammars in docs/reference/formats.md are those of the headers, that the code reads and
-// prints its examples, and that its lists match the code.
+// Tests docs/reference/formats.md: its grammars equal those in comments of headers, the code reads its examples and
+// prints them back, and its lists of names match the code.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ using Json = nlohmann::ordered_json;
 
 const std::string kPage = "docs/reference/formats.md";
 
-// Returns the page's code blocks of this kind; expects at least one.
+// Returns the contents of the code blocks ```KIND of docs/reference/formats.md. Expects at least one.
 std::vector<std::string> Blocks(const std::string& kind) {
   std::vector<std::string> blocks = Fenced(kPage, kind);
   EXPECT_FALSE(blocks.empty()) << kPage << " has no block ```" << kind;
@@ -80,7 +80,7 @@ TEST(FormatsPage, ProgramsAreReadAndPrintedBack) {
   }
 }
 
-// Each word in quotes in the grammar must occur in an example program.
+// Tests that each word in quotes in the grammar of programs occurs in an example program of the page.
 TEST(FormatsPage, ProgramsHaveEveryWordOfTheGrammar) {
   const std::string grammar = Blocks("kiln-grammar")[0], programs = AllOf("kiln-program");
   const std::regex quoted("\"([a-z.]+[a-z0-9]*)\"");
@@ -158,7 +158,8 @@ TEST(FormatsPage, RecordsAreReadAndPrintedBack) {
   EXPECT_EQ(out.str(), text);
 }
 
-// For each kind of line, the keys must be those of the page. Every key is required, except those added later.
+// Removes each key of the example records of the page in turn, and expects that the import then fails. Four keys that
+// were added later may be missing.
 TEST(FormatsPage, EveryKeyOfARecordIsNeeded) {
   const std::string text = OnlyBlock("kiln-records");
   std::vector<std::string> lines;

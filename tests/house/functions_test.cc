@@ -1,4 +1,5 @@
-// Tests that functions fit a screen. Longer ones are tables and are listed; the list must only shrink.
+// Tests that functions of the sources have at most 60 lines, except five that are tables of cases and listed by name.
+// The list must not grow.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,7 +27,7 @@ const std::set<std::string> kTables = {
     "validator/numeric/tolerance.cc Make",
 };
 
-// Returns the text with comments, literals and preprocessor lines replaced by blanks, so that line numbers stay.
+// Returns C++ text in which comments, literals and preprocessor lines are blanks. Line numbers stay the same.
 std::string Blanked(const std::string& text) {
   std::string out;
   const auto skip = [&](size_t& i, size_t end) {
@@ -59,7 +60,7 @@ std::string Blanked(const std::string& text) {
   return out;
 }
 
-// Returns true if the braces after this head contain declarations: a namespace, a type, extern "C".
+// True if `head`, the text before an opening brace, begins a scope of declarations: a namespace, a type or extern "C".
 bool IsScope(absl::string_view head) {
   for (const char* word : {"namespace", "class ", "struct ", "union ", "enum ", "extern ", "template "}) {
     if (!absl::StartsWith(head, word)) continue;
@@ -70,8 +71,8 @@ bool IsScope(absl::string_view head) {
   return false;
 }
 
-// Returns the name of the function with this head: `Tuner::Recall` of `absl::Status Tuner::Recall(bool resumed)`; empty
-// if this is the head of no function.
+// Returns the name of the function that `head`, the text before an opening brace, declares: `Tuner::Recall` for
+// `absl::Status Tuner::Recall(bool resumed)`. Returns "" if it declares no function.
 std::string FunctionName(absl::string_view head) {
   const size_t open = head.find('(');
   if (open == absl::string_view::npos) return "";
@@ -87,8 +88,8 @@ std::string FunctionName(absl::string_view head) {
   return macro ? std::string(head.substr(0, head.find(')') + 1)) : name;
 }
 
-// Returns true if a brace after the text `head` opens a function's body. False for a brace in parentheses, and for one
-// that initializes a member.
+// True if an opening brace after the text `head` may begin the body of a function. False for a brace in parentheses or
+// directly behind a name, as in the initializer of a member.
 bool OpensBody(absl::string_view head) {
   return !head.empty() && std::isspace(head.back()) &&
          std::count(head.begin(), head.end(), '(') == std::count(head.begin(), head.end(), ')');
@@ -99,7 +100,8 @@ struct Function {
   int lines;
 };
 
-// Returns the functions of a formatted source, at any depth of namespaces and classes. A lambda belongs to its function.
+// Returns name and number of lines of each function of a formatted C++ source, at any depth of namespaces and classes.
+// A lambda counts to the function around it.
 std::vector<Function> FunctionsOf(const std::string& source) {
   const std::string text = Blanked(source);
   std::vector<Function> functions;

@@ -1,5 +1,6 @@
-// Tests that the tables of docs/fuzzing.md are those of the code and of the results: the faults that are injected into
-// kernels (tests/gpu/*injections_test.cc), and the planted defects (tests/fuzz/results/defects.json).
+// Tests that docs/fuzzing.md lists exactly the faults that tests inject into GPU kernels
+// (tests/gpu/*injections_test.cc), and the defects that are planted in Kiln's code, with what found each
+// (tests/fuzz/results/defects.json).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +23,8 @@ namespace {
 
 const std::string kPage = "docs/fuzzing.md";
 
-// The rows of a table: one for each key, in the order in which keys were added, with all that was added.
+// The rows of a table: one row for each key, in the order in which keys were first added, with all entries that were
+// added for the key.
 class Rows {
  public:
   using Row = std::pair<std::string, std::vector<std::string>>;
@@ -32,7 +34,7 @@ class Rows {
     if (row == rows_.end()) row = rows_.insert(row, {key, {}});
     row->second.push_back(what);
   }
-  // Sorts the rows: those of more entries come first, and those of as many keep their order.
+  // Sorts the rows by their number of entries, most entries first. The sort is stable.
   void SortBySize() {
     std::vector<Row> sorted;
     for (size_t size = 0; sorted.size() < rows_.size(); ++size)

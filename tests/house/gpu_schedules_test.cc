@@ -1,8 +1,8 @@
-// Tests that every test of a GPU schedule checks it in full: the rules of programs, the proof, thread clocks, ptxas for two
-// targets, and the emulator in all modes.
+// Tests that every test of a GPU schedule checks it in full: the rules of programs, the proof, thread clocks, ptxas for
+// two chips, and the emulator in all modes.
 //
-// Functions, texts and tests that make such a schedule bind loops to axes, or have them in a text. Each of them calls a
-// check, or what calls a check uses it by its name.
+// The test reads the sources: a definition makes a GPU schedule if its text binds loops to GPU axes. Each such
+// definition must call a check such as ExpectSameOnGpu, or be used by a definition that does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,16 +22,16 @@
 namespace kiln::house {
 namespace {
 
-// The folders whose tests have LLVM, so that they can check a schedule in full. Those of the language, of plans,
-// features, limits and proofs have none.
+// The folders that the test reads: their tests link LLVM, so they can compile and run a GPU schedule. Other tests
+// cannot.
 constexpr const char* kFolders[] = {"tests/gpu/", "tests/support/", "tests/backends/", "tests/tools/",
                                     "tests/api/", "tests/e2e/",     "testing/"};
 constexpr const char* kMakers[] = {".Bind(",      ".BindRest(",  " block-x {",           " thread-x {",
                                    " thread-y {", "bind-rest 4", "ParseSpace(\"cuda\")", "= \"cuda\""};
-// RunSeed is the fuzzer's, which runs in all modes what it draws.
+// The functions that check a GPU schedule in full. RunSeed is that of the fuzzer, which runs its draws in all modes.
 constexpr const char* kChecks[] = {"ExpectSameOnGpu", "ExpectPlanOnGpu", "RunSeed"};
 
-// Tests that make a schedule which those checks do not take.
+// Exceptions: definitions that make a GPU schedule but need not check it in full, each with the reason.
 const std::pair<std::string, const char*> kOthers[] = {
     {"BuildKernels.RefusesAKernelThatSpills", "ptxas refuses it"},
     {"BuildKernels.RefusesAKernelThatTakesMoreSharedMemoryThanABlockHas", "the builder refuses it"},
@@ -41,14 +41,15 @@ const std::pair<std::string, const char*> kOthers[] = {
     {"DrawFrom", "real sizes: the static machine runs them in all modes, and the proof proves them"},
 };
 
-// A definition at the beginning of a line: a function, a test, a constant or a type.
+// A definition in a source that begins in the first column: a function, a test, a constant or a type, with its text.
 struct Definition {
   std::string path, name, text;
 
   bool Makes() const {
     return absl::c_any_of(kMakers, [&](const char* part) { return absl::StrContains(text, part); });
   }
-  // Returns true if this definition can see the other one and has its name in its text.
+  // True if this definition has the name of the other one in its text, and the other one is in the same file or in a
+  // header.
   bool Uses(const Definition& other) const {
     if (&other == this || (other.path != path && !absl::EndsWith(other.path, ".h"))) return false;
     const auto in_word = [](char c) {
@@ -62,7 +63,7 @@ struct Definition {
   }
 };
 
-// Returns "Suite.Name" of a test, or the name of another definition; "" if the line defines nothing.
+// Returns the name that the first line of a definition defines: "Suite.Name" for a test; "" if it defines nothing.
 std::string NameOf(const std::string& line) {
   static const std::regex test(R"(^TEST\w*\((\w+), (\w+)\))"), other(R"((\w+)(\(|\[|\{| = | \{| : ))");
   std::smatch found;
@@ -97,7 +98,8 @@ std::vector<Definition> Definitions() {
 
 using Some = std::vector<const Definition*>;
 
-// Adds each definition that is related to one in `some`, until `some` has them all.
+// Adds to `some` each definition of `all` to which one in `some` is related, and repeats this for the added ones
+// (closure).
 void Close(Some& some, const std::vector<Definition>& all,
            const std::function<bool(const Definition&, const Definition&)>& is_related) {
   std::set<const Definition*> known(some.begin(), some.end());
@@ -106,7 +108,8 @@ void Close(Some& some, const std::vector<Definition>& all,
       if (!known.contains(&d) && is_related(*some[next], d)) known.insert(&d), some.push_back(&d);
 }
 
-// Returns what calls a check, and all that this uses.
+// Returns the definitions that call a check of GPU schedules, directly or through others, and all definitions that
+// these use.
 Some Checked(const std::vector<Definition>& all) {
   Some some;
   for (const Definition& d : all)

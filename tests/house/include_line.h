@@ -1,4 +1,4 @@
-// Parses #include lines for the tests of this folder.
+// Parses #include lines of sources, for tests that check which file includes which.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,8 @@
 
 namespace kiln::house {
 
-// The path of an include line with how it was written, '<' or '"'; nothing for any other line.
+// The path of an #include line; `quoted` is true for "path" and false for <path>. ParseInclude returns nothing for
+// other lines.
 struct Include {
   std::string path;
   bool quoted;

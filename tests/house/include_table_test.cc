@@ -1,5 +1,5 @@
-// Tests every #include line against the table of which folder may include which. The rest of the file applies
-// the table.
+// Tests that every #include line of the sources agrees with a table that says which folder may include which, for
+// example that lang/ never includes search/.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,12 +33,13 @@ const std::vector<std::string> kAllOfKiln = {"lang/**",    "trace/**",    "modul
 const std::vector<std::string> kTestTools = {"gtest/", "gmock/",    "rapidcheck", "isl/",      "CLI/",
                                              "mlir/",  "sqlite3.h", "nlohmann/",  "benchmark/"};
 
-// From the lowest layer to the highest: a row may only name rows before it.
+// The table: for each folder, the folders and the libraries that its files may include. Folders are sorted from the
+// lowest layer to the highest, and a row may only name folders of rows before it.
 // clang-format off
 const std::vector<Row> kTable = {
     {"lang/", {}, {}},  // contains the precompiled header alone
 
-    // The rows for programs and their analyses.
+    // Which folders may include which: rows for programs and their analyses.
     {"lang/base/", {}, {"boost/"}},
     {"lang/index/", {"lang/base/"}, {}},
     {"lang/choices/", {"lang/base/"}, {}},
@@ -52,7 +53,7 @@ const std::vector<Row> kTable = {
     {"lang/reference/", {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/"}, {}},
     {"lang/intrinsics/", {"lang/target/", "lang/patterns/", "lang/text/"}, {}},
 
-    // The rows for code that rewrites programs.
+    // Which folders may include which: rows for code that rewrites programs.
     {"lang/schedule/",
      {"lang/base/", "lang/index/", "lang/choices/", "lang/target/", "lang/program/", "lang/analysis/",
       "lang/patterns/"}, {}},
@@ -79,7 +80,7 @@ const std::vector<Row> kTable = {
      {"modules/", "lang/analysis/", "lang/patterns/", "lang/program/", "lang/schedule/", "lang/target/"}, {}},
     {"modules/spaces/", {"modules/", "lang/patterns/", "lang/intrinsics/", "lang/schedule/"}, {}},
 
-    // The rows for code that checks programs.
+    // Which folders may include which: rows for code that checks programs.
     {"validator/checks/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/threads/"}, {}},
     {"validator/", {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "validator/checks/"}, {}},
     {"validator/model/", {"lang/program/", "lang/analysis/", "lang/model/model_plan.h"}, {}},
@@ -87,7 +88,7 @@ const std::vector<Row> kTable = {
     {"validator/proof/",
      {"lang/base/", "lang/index/", "lang/program/", "lang/analysis/", "lang/threads/", "lang/reference/", "trace/"}, {}},
 
-    // The rows for code that searches fast programs.
+    // Which folders may include which: rows for code that searches for fast programs.
     {"search/", {"lang/base/", "lang/choices/"}, {"oneapi/"}},
     {"search/database/", {"search/", "lang/base/", "lang/schedule/", "trace/", "lang/target/"}, {"nlohmann/", "sqlite3.h"}},
     {"search/measure/",
@@ -108,7 +109,8 @@ const std::vector<Row> kTable = {
     {"search/model/",
      {"search/", "search/features/", "search/sampler/", "lang/base/", "trace/", "validator/"}, {}},
 
-    // The rows for backends. Workers, the runner and the passes that decide lowering need no LLVM.
+    // Which folders may include which: rows for backends. Workers, the runner and the passes that plan lowering need no
+    // LLVM.
     {"backends/workers/", {"lang/base/"}, {"seccomp.h"}},
     {"backends/runner/emulator/", {"lang/base/"}, {}},
     {"backends/runner/", {"backends/workers/", "backends/runner/emulator/", "search/outcome.h"}, {"hwloc.h", "hwloc/", "seccomp.h"}},
@@ -161,7 +163,7 @@ const std::vector<Row> kTable = {
       "lang/analysis/", "lang/model/", "lang/text/"}, {"nlohmann/", "zip.h"}},
     {"backends/prove/", {"backends/workers/", "validator/proof/prover.h"}, {"mlir/"}},
 
-    // The rows for interfaces and commands.
+    // Which folders may include which: rows for interfaces and commands.
     {"api/", {"lang/program/", "modules/registry.h", "trace/"}, {}},
     {"api/internal/store/",
      {"api/", "search/database/", "search/measure/", "search/run/", "lang/base/", "lang/target/", "lang/program/",
@@ -196,7 +198,7 @@ const std::vector<Row> kTable = {
      {"api/", "modules/", "trace/", "search/measure/", "search/propose/", "search/sampler/", "backends/import/",
       "backends/measure/", "lang/analysis/", "lang/choices/", "lang/program/", "lang/schedule/", "lang/text/", "lang/reference/"}, {}},
 
-    // The rows for tests and benchmarks.
+    // Which folders may include which: rows for tests and benchmarks.
     {"testing/",
      {"lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/threads/", "lang/schedule/", "lang/text/", "lang/verify/",
       "lang/reference/", "modules/", "trace/", "search/measure/", "backends/lower/plan/"}, {"gtest/"}},
@@ -232,7 +234,7 @@ bool StartsWithAny(absl::string_view path, const std::vector<std::string>& prefi
   return false;
 }
 
-// Returns true for headers of the C++ library or the system, such as <vector>, <unistd.h> and <sys/mman.h>.
+// True for headers of the C++ library or the system, such as <vector>, <unistd.h> and <sys/mman.h>.
 bool IsSystem(absl::string_view included) {
   static const std::set<std::string> kNotSystem = {"sqlite3.h",    "hwloc.h", "seccomp.h",
                                                    "rapidcheck.h", "cuda.h",  "zip.h"};
@@ -240,13 +242,14 @@ bool IsSystem(absl::string_view included) {
   return StartsWithAny(included, {"sys/", "linux/", "asm/", "netinet/", "arpa/", "net/", "gnu/"});
 }
 
-// Returns true if an entry of a row allows this path. An entry is a file, the files in "a/", or everything below "a/**".
+// True if an entry of the table allows to include this path. An entry names a file, "a/" the files in a folder, and
+// "a/**" everything below a folder.
 bool Allows(absl::string_view entry, absl::string_view path) {
   if (absl::ConsumeSuffix(&entry, "**")) return absl::StartsWith(path, entry);
   return entry == path || (absl::ConsumeSuffix(&entry, "/") && FolderOf(path) == entry);
 }
 
-// Returns the row of a file; null if it is in no folder of the table.
+// Returns the row of the table with the longest folder that contains the file; null if there is none.
 const Row* RowOf(absl::string_view file) {
   const Row* row = nullptr;
   for (const Row& candidate : kTable) {
@@ -258,7 +261,7 @@ const Row* RowOf(absl::string_view file) {
   return row;
 }
 
-// Returns why the include on this line is not allowed in this file; empty if it is, or if the line is no include.
+// Returns a message if the table does not allow this #include line in this file; "" if it does, or for any other line.
 std::string Violation(const std::string& file, const std::string& line) {
   const auto include = ParseInclude(line);
   if (!include) return "";
@@ -301,7 +304,8 @@ TEST(IncludeTable, AllowsWhatItLists) {
   EXPECT_EQ(Violation("lang/base/a.h", "// see \"mlir/IR/Value.h\""), "");
 }
 
-// Rows may only name folders of lower rows. The row of tests/ is exempt, because a test may look at any part.
+// Tests that each row of the table names only folders of rows before it, and no "a/**". The row of tests/ is exempt,
+// since tests may include anything.
 TEST(IncludeTable, NamesFoldersOfLowerRowsAndNoWholePart) {
   for (size_t i = 0; i < kTable.size(); ++i) {
     const Row& row = kTable[i];
@@ -323,7 +327,7 @@ TEST(IncludeTable, HoldsInEveryFile) {
   }
 }
 
-// The installed headers of api/ must not include the search or the backends.
+// Tests that the public headers of api/ include neither the search nor the backends, and declare no friends.
 TEST(IncludeTable, PublicHeadersOfTheApiNameNeitherSearchNorBackends) {
   const std::vector<std::string> allowed = {"api/", "absl/", "lang/", "trace/", "modules/"};
   int headers = 0;
@@ -354,7 +358,8 @@ TEST(IncludeTable, XgboostIsBehindOneFile) {
   EXPECT_LE(users.size(), 1) << absl::StrJoin(users, " ");
 }
 
-// Expects that files whose path starts with `from` reach no header that starts with one of `forbidden`.
+// Expects that the sources whose path starts with `from` include no header whose path starts with one of `forbidden`,
+// neither directly nor through other headers.
 void ExpectReachesNone(absl::string_view from, const std::vector<std::string>& forbidden) {
   std::map<std::string, std::vector<std::string>> includes;
   std::vector<std::string> reached;
@@ -381,13 +386,15 @@ TEST(IncludeTable, TheRunnerReachesNoLlvmThroughOtherHeaders) {
   ExpectReachesNone("backends/runner/", {"mlir/", "llvm/", "lld/"});
 }
 
-// Clocks judge plans of synchronization, so they must not share the mistakes of what makes these.
+// Tests that the thread clocks of testing/threads/, which check plans of synchronization, do not include the code that
+// makes these plans, so that both cannot share a mistake.
 TEST(IncludeTable, ThreadClocksReachNeitherTheAnalysisOfSynchronizationNorLoopPlans) {
   ExpectReachesNone("testing/threads/",
                     {"lang/threads/synchronization.h", "lang/threads/shared_places.h", "backends/"});
 }
 
-// The emulator judges the code that was made, not what was meant.
+// Tests that the emulator of GPU kernels includes neither lowering nor the analysis of synchronization, so that it
+// checks the generated code independently.
 TEST(IncludeTable, TheEmulatorReachesNeitherTheAnalysisOfSynchronizationNorLowering) {
   ExpectReachesNone("backends/runner/emulator/", {"lang/threads/", "backends/lower/", "backends/gpu/"});
 }

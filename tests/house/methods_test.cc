@@ -1,4 +1,4 @@
-// Tests that no class of the emitter has more methods than a reader keeps in mind, private ones counted.
+// Tests that no class of backends/lower/emit/ has more than 30 methods, private ones included.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ namespace {
 
 constexpr int kMaxMethods = 30;
 
-// Returns the number of methods of each class of a formatted source: the lines that begin a member and have a parenthesis.
+// Returns the number of methods of each class of a formatted source: the lines with the indentation of members that
+// have a parenthesis.
 std::map<std::string, int> MethodsOf(const std::vector<std::string>& lines) {
   std::map<std::string, int> methods;
   std::vector<std::pair<size_t, std::string>> open;  // classes around the line, with their indents

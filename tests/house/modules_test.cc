@@ -1,5 +1,5 @@
-// Tests that modules read programs through analyses (lang/analysis/access.h, axes.h), never through the pools
-// of a Program, whose storage is internal.
+// Tests that the sources of modules/ never read the internal vectors of a Program, such as `exprs`, but use analyses
+// (lang/analysis/access.h, lang/analysis/axes.h).
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,7 +11,7 @@
 namespace kiln::house {
 namespace {
 
-// Returns the pool that a line reads; empty if it reads none.
+// Returns the internal vector of a Program that a line of C++ reads, such as "exprs["; "" if it reads none.
 std::string PoolReadBy(absl::string_view line) {
   for (const std::string pool : {"exprs[", "marks[", "splits[", "List(", "SumOf(", "Accesses("})
     if (absl::StrContains(line, absl::StrCat(".", pool))) return pool;

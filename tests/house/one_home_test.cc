@@ -1,5 +1,5 @@
-// Tests that no two files define the same qualified name. That is undefined behavior if a program links both,
-// and no compiler or linker reports it. universal-ctags reads the sources.
+// Tests that no two files define a type or free function with the same qualified name: undefined behavior if a program
+// links both, which no compiler or linker reports. universal-ctags parses the sources.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Returns the types of the parameters alone, since names and defaults make no overload: `const Program &,int` of
+// Returns the types of the parameters of a signature, without names and defaults: `const Program &,int` for
 // `(const Program & program,int n=1) const`.
 std::string ParameterTypes(absl::string_view signature) {
   std::vector<std::string> types(1);
@@ -49,9 +49,9 @@ std::string ParameterTypes(absl::string_view signature) {
   return absl::StrJoin(types, ",");
 }
 
-// Returns the name of a tag that only one file may define; empty for other tags. Members belong to their class, and
-// names that are in an anonymous namespace, static, or outside of any namespace (such as main) belong to their file.
-// Aliases are ignored.
+// Returns the qualified name of a type or free function that ctags found (`tag`), for functions with the types of the
+// parameters. Returns "" for names that several files may define: members of classes, and names that are static, in an
+// anonymous namespace or in no namespace, such as main.
 std::string NameOfHome(const Json& tag) {
   const std::string scope = tag.value("scope", ""), kind = tag.at("kind"), name = tag.at("name");
   if (scope.empty() || absl::StrContains(scope, "__anon") || absl::StartsWith(name, "__anon")) return "";

@@ -1,4 +1,5 @@
-// Tests scripts/progress with commands that print like ninja.
+// Tests scripts/progress, which runs a command and reports its progress, with scripts that print lines in ninja's
+// format, [10/40] ...
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ Ran Progress(const std::string& name, const std::string& script) {
   return ran;
 }
 
-// Shell code that lets each part wait until a line of the progress has named it.
+// A shell function: `until_said TEXT` waits until scripts/progress has printed a line with TEXT.
 constexpr char kWait[] =
     "until_said() { for i in {1..3000}; do grep -q \"$1\" said && return; sleep 0.1; done; }\n";
 

@@ -1,6 +1,5 @@
-// Reads the files of the repository for the tests of this folder, with their lines. Paths are relative to the
-// root of the repository and use '/'. Files that a build or `kiln tune` writes (build/, out/, *.db) are left
-// out.
+// Reads all files of the repository, for tests that check sources and pages. Paths are relative to the root of the
+// repository. Files that a build or `kiln tune` writes (build/, out/, *.db) are left out.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +25,7 @@ inline bool IsDatabase(absl::string_view path) {
   return absl::EndsWith(path, ".db") || absl::EndsWith(path, ".db-wal") || absl::EndsWith(path, ".db-shm");
 }
 
-// Returns every text file of the repository. IsSource() is true for C++ sources and headers.
+// Returns path and lines of every file of the repository, except .git, build/, out/ and databases.
 inline std::vector<TextFile> ReadTree() {
   namespace fs = std::filesystem;
   const fs::path root(KILN_SOURCE_DIR);

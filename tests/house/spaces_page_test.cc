@@ -1,5 +1,5 @@
-// Tests docs/reference/spaces.md: its spaces parse, and its generated table has every module with its
-// options.
+// Tests docs/reference/spaces.md: its spaces parse, it shows the default spaces as they are, and its generated table
+// has every module with its options.
 #include <gmock/gmock.h>
 
 #include "absl/algorithm/container.h"
@@ -17,7 +17,8 @@ namespace {
 
 const std::string kPage = "docs/reference/spaces.md";
 
-// Returns the first sentence of the comment at the top of the file that registers a module, without the module's name.
+// Returns what a module does, for the table of the page: the first sentence of the comment at the top of the file that
+// registers the module, behind the colon after its name. Returns "" if there is no such comment.
 std::string DoneBy(const std::string& module, const std::vector<house::TextFile>& tree) {
   const std::string registers = absl::StrCat("KILN_MODULE(\"", module, "\"");
   for (const house::TextFile& file : tree) {

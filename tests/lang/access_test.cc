@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// y[o, h] += x[c, 2 h + k] * w[o, c, k]
+// The program y[o, h] sum= x[c, 2 h + k] * w[o, c, k], a convolution with stride 2, and its buffers.
 struct Conv {
   Id x, y, w;
   Program program;
@@ -71,7 +71,8 @@ TEST(Access, AtAnOffsetIsAtItersOnlyWhereOffsetsAre) {
   EXPECT_FALSE(ReadsAtIters(conv.program, Blocks(conv.program)[0], true));
 }
 
-// Reads channels of groups, x[g * 4 + c]: the index steps by one along c, and g steps over all of c.
+// AccessOf says that the access x[g * 4 + c] to channels c of groups g steps along c alone: its index grows by one
+// along c, and g steps over all of c.
 TEST(Access, OfGroupsStepsAlongTheirChannels) {
   Builder b("groups");
   const Id x = b.Input("x", DType::kF32, {12}), y = b.Output("y", DType::kF32, {3, 4});

@@ -11,7 +11,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// block-x: for k: { copy of a 4 by 6 tile of B to shared memory;  thread-y, thread-x: multiply }
+// A schedule of a matmul of 4 x 8 x 12 for a GPU. Thread blocks run a loop over tiles of k, in which they copy a tile
+// of B, of 4 by `threads` elements, to shared memory, and then multiply by it. Rows are on thread-y, `threads` columns
+// on thread-x.
 struct Tiled {
   explicit Tiled(int64_t threads = 4) {
     const auto loops = s.GetLoops(matmul);
@@ -85,7 +87,9 @@ TEST(CooperativeFetch, MayComeBeforeBuffersHaveTheirOwners) {
 }
 
 TEST(CooperativeFetch, IsRefusedWhereAThreadWouldHaveWhatAllUse) {
-  // for i: { T = A;  thread-x: B = A + A;  C = T + T }
+  // Refuses to distribute T over the threads of the nest: it is in registers, and `use` reads all elements of T in each
+  // thread.
+  //    for i < 4: { T[i, ..] = A[i, ..];  thread-x: B[i, ..] = A[i, ..] + A[i, ..];  C[i, ..] = T[i, ..] + T[i, ..] }
   Builder b("own");
   const Id A = b.Input("A", DType::kF32, {4, 8}), T = b.Temporary("T", DType::kF32, {4, 8}),
            B = b.Output("B", DType::kF32, {4, 8}), C = b.Output("C", DType::kF32, {4, 8});
@@ -156,7 +160,8 @@ TEST(BindRest, LeavesThreadsThatThereAre) {
   EXPECT_EQ(ToString(t.s.program()), ToString(Tiled().s.program()));
 }
 
-// Each block would store all of T again: blocks do not wait for each other, so that would be a race.
+// BindRest leaves a nest alone whose outer loop `again` only repeats the stores to T. On an axis, each block would
+// store all of T again: blocks do not wait for each other, so that would be a race.
 TEST(BindRest, LeavesALoopThatOnlyRepeats) {
   const absl::StatusOr<Program> program = ParseProgram(R"(kiln.program v1
 program repeated

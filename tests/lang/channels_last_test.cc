@@ -1,4 +1,5 @@
-// Temporaries of models get their channels as the last dimension.
+// Tests that ChannelsLast makes channels the last dimension of a model's temporaries, and keeps the results
+// (lang/graph/channels_last.h).
 #include "lang/graph/channels_last.h"
 
 #include <gmock/gmock.h>
@@ -31,7 +32,8 @@ constexpr IterKind kReduction = IterKind::kReduction;
 const IndexSum d0 = Builder::Iter(0), d1 = Builder::Iter(1), d2 = Builder::Iter(2), d3 = Builder::Iter(3),
                d4 = Builder::Iter(4), d5 = Builder::Iter(5);
 
-// A model of images with channels first. Each layer returns its result.
+// Builds a model of images with channels first, layer by layer. Each function adds one layer and returns the buffer of
+// its result.
 class Net {
  public:
   Id Conv(const std::string& y, Id x, const std::string& w, int64_t channels, int64_t window) {
@@ -88,7 +90,8 @@ class Net {
   const Id x = b.Input("X", kF32, {3, 8, 8});
 };
 
-// Returns the program after ChannelsLast, which changes so many temporaries and no result.
+// Returns the text of the program after ChannelsLast. Expects that ChannelsLast permutes `temporaries` temporaries and
+// keeps the results.
 std::string Permuted(const Program& before, int temporaries) {
   Program after = before;
   EXPECT_EQ(ChannelsLast(after), temporaries) << ToString(after);
@@ -156,7 +159,8 @@ TEST(ChannelsLast, PermutesConcatenationsAlongChannels) {
               AllOf(HasSubstr("B[h, w, f] = A[h, w, f]"), HasSubstr("B[h, w, f + 4] = C[h, w, f]")));
 }
 
-// Y[o] sums over F, which is R as a vector.
+// Y[o] sums R * U over one iter that walks all dimensions of R, as a dense layer behind a flattening does. So R keeps
+// its order of dimensions, and so does A, which only R reads.
 TEST(ChannelsLast, KeepsWhatIsReadAsAVector) {
   Net net;
   const Id r = net.Relu("R", net.Conv("A", net.Relu("Q", net.Conv("B", net.x, "W", 4, 3)), "V", 5, 3));
@@ -170,7 +174,8 @@ TEST(ChannelsLast, KeepsWhatIsReadAsAVector) {
                     HasSubstr("A[f, h, w] sum= Q[h + p, w + q, c]*V.last[p, q, c, f]")));
 }
 
-// Groups share an index with the channels in them, but no window moves along it.
+// In a grouped convolution, R[g*2 + c, h + p, w + q] has group and channel in one index, along which no window moves.
+// So the groups count as channels: they become the last dimensions of R and of the result G.
 TEST(ChannelsLast, GroupsOfChannelsAreChannels) {
   Net net;
   const Id a = net.Relu("R", net.Conv("A", net.x, "W", 4, 3));
@@ -206,7 +211,8 @@ TEST(ChannelsLast, ImagesOfABatchStayFirst) {
   EXPECT_THAT(Permuted(b.Finish(), 1), HasSubstr("A[n, h, f] sum= X[n, c, h + p]*W.last[p, c, f]"));
 }
 
-// What makes operands and results of elementwise operations alone is no work for another order.
+// Keeps the order of dimensions of P, which padding makes of the input, and of B, of which an elementwise block makes
+// the result Y: they have the order of the caller's arrays. A, between two convolutions, is permuted.
 TEST(ChannelsLast, KeepsTheOrderOfPaddedInputsAndOfWhatBecomesAResult) {
   Net net;
   const Id a = net.Conv("A", net.Pad("P", net.Relu("R", net.x)), "W", 4, 3);
@@ -215,7 +221,8 @@ TEST(ChannelsLast, KeepsTheOrderOfPaddedInputsAndOfWhatBecomesAResult) {
                                          HasSubstr("B[f, h, w] sum= A[h + p, w + q, c]*V.last[p, q, c, f]")));
 }
 
-// The lanes of three colors lie along columns.
+// Keeps the order of dimensions of Y, which has only three channels, too few to fill a vector, and of R and A, from
+// which the result Y is summed.
 TEST(ChannelsLast, KeepsFewChannelsAndWhatTheyAreSumsOf) {
   Net net;
   const Id q = net.Relu("Q", net.Conv("B", net.x, "W", 4, 3));
@@ -263,7 +270,8 @@ TEST(ChannelsLast, LeavesProductsWithoutWindows) {
   ExpectUntouched(b.Finish());
 }
 
-// Layers of files with channels first become those of files with channels last.
+// After SimplifyModel with channels-last, a convolution of a model with channels first has its iters in the order h, w,
+// f, c, as if the file had channels last.
 TEST(ChannelsLast, TheItersOfOneFormFollow) {
   Net net;
   const Id a = net.Relu("R", net.Conv("A", net.x, "W", 4, 3));
@@ -315,7 +323,8 @@ TEST(ChannelsLast, TasksAreThoseOfFilesWithChannelsLast) {
     EXPECT_TRUE(Equal(first[task].program, wanted[task].program)) << ToString(first[task].program);
 }
 
-// Sums of whole numbers are exact in any order.
+// Checks on 400 random models that ChannelsLast, alone and between two calls of BringToOneForm, keeps every bit of the
+// results. Data are whole numbers, whose sums are exact in any order.
 TEST(ChannelsLast, RandomModelsKeepTheirResults) {
   int permuted = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr auto kF32 = DType::kF32;
 
-// Returns the program B[i] = op(A[i])
+// Returns the program B[i] = op(A[i]), or op(A[i], A[i]) for an operation of two operands.
 Program Mapped(Op op) {
   Builder b("mapped");
   const Id A = b.Input("A", kF32, {8}), B = b.Output("B", kF32, {8});
@@ -52,7 +52,8 @@ TEST(Instructions, CountsAMultiplyAddOnceAndFunctionsAsWhatTheyAre) {
   EXPECT_EQ(Instructions(matmul, BlockOf(matmul, "matmul"), {}), 1);
 }
 
-// Returns a program that reads T once, U twice, and R in several instances.
+// Returns a program that reads each element of T once, of U twice in one block, and of R in several instances of a
+// block.
 Program Read() {
   Builder b("read");
   const Id A = b.Input("A", kF32, {4, 4}), once = b.Temporary("T", kF32, {4, 4}),

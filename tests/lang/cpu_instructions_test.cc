@@ -1,4 +1,5 @@
-// Tests what follows from the rows of instructions. tests/backends/cpu_instructions_test.cc tests what they compute.
+// Tests lists that follow from the table of CPU instructions. tests/backends/cpu_instructions_test.cc tests what the
+// instructions compute.
 #include "lang/intrinsics/cpu_instructions.h"
 
 #include "gmock/gmock.h"
@@ -9,12 +10,13 @@ namespace {
 
 using ::testing::ElementsAre;
 
-// Records of default spaces hold this list.
+// The groups of CPU instructions are in the order of the table, since records of default spaces hold this list.
 TEST(CpuInstructions, GroupsAreInTheOrderOfRows) {
   EXPECT_THAT(CpuInstructionGroups(), ElementsAre("vnni", "bf16", "f16", "amx", "sdot", "usdot"));
 }
 
-// Keys of runs hold the features of the machine in this order.
+// The CPU features of an architecture are in the order of the table, since keys of runs hold the features of the
+// machine in this order.
 TEST(CpuInstructions, FeaturesOfAnArchitectureAreInTheOrderOfRows) {
   EXPECT_THAT(CpuInstructionFeatures("x86"), ElementsAre("avxvnni", "avx512vnni", "avx512bf16", "avx10.2",
                                                          "amx-tile", "amx-int8", "amx-bf16", "amx-fp16"));

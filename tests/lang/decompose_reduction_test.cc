@@ -1,4 +1,5 @@
-// Tests where the initialization of a reduction may stand.
+// Tests where decompose-reduction may put the initialization of a reduction: not before another block that writes the
+// result.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -25,7 +25,8 @@ std::vector<Distribution> Examples() {
           Distribution::CeilTile(12, 3, 0, {0, 0, 0}, {0, 0, 0}),
           Distribution::CeilTile(30, 2, 0.2, {0, 0}, {4, 0}), Distribution::Discrete({5, -2, 9}, {1, 2, 4.5}),
           Distribution::Uniform({3}), Distribution::Uniform({0, 16, 64, 512}),
-          // Of the listed decisions, two are in the support, and one of these is listed twice.
+          // Distribution::Only keeps those of the listed decisions that are in the support of the other distribution.
+          // In the first list, 2*6 is not in it (6 is above the bound of 4), and 3*4 is listed twice.
           Distribution::Only(Distribution::PerfectTile(12, 2, 4), {3, 4, 12, 1, 2, 6, 6, 2, 3, 4}),
           Distribution::Only(Distribution::Discrete({1, 2, 5}, {1, 2, 4}), {5, 1}),
           Distribution::Only(Distribution::CeilTile(13, 2, 0.5, {8, 0}, {0, 0}), {13, 1, 4, 4, 2, 7})};
@@ -59,7 +60,8 @@ TEST(Distribution, ForEachVisitsWhatItContainsOnce) {
     EXPECT_EQ(static_cast<double>(support.size()), d.SupportSize()) << d.ToString();
     for (const Decision& decision : support) EXPECT_TRUE(d.Contains(decision));
   }
-  // Compares the support with the definition for every triple of numbers up to 12.
+  // Compares the support of a perfect tile of 12 in three parts, the last at most 3, with its definition, for every
+  // triple of numbers up to 12.
   const Distribution d = Distribution::PerfectTile(12, 3, 3);
   const std::vector<Decision> support = SupportOf(d);
   const std::set<Decision> known(support.begin(), support.end());

@@ -23,7 +23,8 @@ Program Conv1d() {
   return b.Finish();
 }
 
-// Returns the program Y[n, h, w, o] sum= X[n, 2 h + y - 1, w + x, c] * W[y, x, c, o], 0 beyond
+// Returns the program Y[n, h, w, o] sum= X[n, 2 h + y - 1, w + x, c] * W[y, x, c, o], where X is 0 outside of its
+// bounds.
 Program Conv2d() {
   Builder b("conv");
   const Id X = b.Input("X", kI32, {2, 6, 5, 2}), W = b.Input("W", kI32, {3, 2, 2, 3}),

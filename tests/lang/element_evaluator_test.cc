@@ -57,7 +57,8 @@ TEST(ElementEvaluator, TouchesOnlyWhatAnElementNeeds) {
   EXPECT_EQ(asked, 128);
 }
 
-// A sum of 2^40 terms, which is stopped when it asks for the third time.
+// Evaluates a sum of 2^40 terms. The evaluation is cancelled when the function that it asks whether to stop says so, at
+// the third call.
 TEST(ElementEvaluator, StopsWithinAnElement) {
   Builder b("sum");
   const Id A = b.Input("A", DType::kI64, {1}), B = b.Output("B", DType::kI64, {});
@@ -71,7 +72,8 @@ TEST(ElementEvaluator, StopsWithinAnElement) {
 }
 
 TEST(ElementEvaluator, SolvesMixedRadixAndDividedDestinations) {
-  // T[4*i + j] = A[i, j];  B[i/4, i%4] = T[i]
+  // Evaluates elements of B through indices that are sums in a mixed radix, or divided: T[4*i + j] = A[i, j];  B[i/4,
+  // i%4] = T[i]
   Builder b("reshape");
   const Id A = b.Input("A", DType::kF64, {3, 4}), T = b.Temporary("T", DType::kF64, {12}),
            B = b.Output("B", DType::kF64, {3, 4});

@@ -1,4 +1,4 @@
-// Tests that what a model computes twice is computed once.
+// Tests MergeEqualBlocks: what a model computes twice is computed once.
 #include "lang/graph/equal_blocks.h"
 
 #include <gmock/gmock.h>

@@ -9,7 +9,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-// The index of a load of rank 0 is an empty range, which may begin anywhere.
+// Loads of a scalar are equal though their index ranges begin elsewhere: the range is empty, and may begin anywhere.
 TEST(Expr, LoadsOfAScalarAreEqual) {
   EXPECT_EQ(Expr::Load(DType::kI16, 2, {30, 0}), Expr::Load(DType::kI16, 2, {7, 0}));
 }

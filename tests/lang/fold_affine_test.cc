@@ -1,4 +1,4 @@
-// Scales and shifts by constants move into the weights of the product before them.
+// Tests FoldAffine, which moves scales and shifts by constants into the weights of the product before them.
 #include "lang/graph/fold_affine.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +24,8 @@ using ::testing::Not;
 constexpr DType kF32 = DType::kF32;
 const IndexSum n = Builder::Iter(0), f = Builder::Iter(1), c = Builder::Iter(2);
 
-// C[n, f] sum= X[n, c]*W[c, f]; whatever `after` makes of C[n, f] is the result.
+// Builds the program C[n, f] sum= X[n, c]*W[c, f], followed by the blocks that a test adds with Store. The last of them
+// computes the result.
 class Product {
  public:
   Product()
@@ -38,7 +39,7 @@ class Product {
     b.Reduce("dense", {{"n", 5}, {"f", 6}, {"c", 7, IterKind::kReduction}}, Monoid::Kind::kSum,
              {sums, {n, f}}, b.Mul(b.Load(x, {n, c}), b.Load(w, {c, f})), initial);
   }
-  // Adds a block that stores the value, and returns what reads it.
+  // Adds a block that stores the value to a new buffer, and returns an expression that loads it from there.
   Id Store(absl::string_view name, Id value) {
     last = b.Temporary(absl::StrCat(name, "_out"), kF32, {5, 6});
     b.Compute(name, {{"n", 5}, {"f", 6}}, {last, {n, f}}, value);
@@ -129,7 +130,8 @@ TEST(FoldAffine, StaysWithinItsBound) {
   }
 }
 
-// A batch norm as PyTorch's exporter writes it, with a block for each operation.
+// Folds a batch norm into the product C before it, as PyTorch's exporter writes it, with a block for each operation:
+//    relu((C - s) * rsqrt(var * var + 1) + t)
 TEST(FoldAffine, FollowsBlocksThatOnlyScaleAndShift) {
   Product p;
   p.AddSums();
@@ -213,7 +215,7 @@ TEST(FoldAffine, LeavesWhatItCannotFold) {
   }
 }
 
-// Returns the arrays with every value replaced by `of` it.
+// Returns arrays of f32 in which each value v is replaced by of(v).
 template <typename Of>
 std::vector<std::string> Each(std::vector<std::string> arrays, const Of& of) {
   for (std::string& bytes : arrays) {
@@ -230,7 +232,8 @@ std::vector<std::string> Each(std::vector<std::string> arrays, const Of& of) {
 float Sign(float value) { return value > 0 ? 1 : value < 0 ? -1 : 0; }
 float WithoutMinusZero(float value) { return value + 0.0F; }
 
-// Sums and products of -1, 0 and 1 are exact, so nothing may differ but the sign of zero.
+// Checks on 400 random models that SimplifyModel keeps the results, up to the sign of zeros. The inputs are -1, 0 and
+// 1, whose sums and products are exact.
 TEST(FoldAffine, RandomModelsKeepTheirResults) {
   int folded = 0, narrowed = 0, assumed = 0;
   for (uint64_t seed = 0; seed < 400; ++seed) {

@@ -1,4 +1,4 @@
-// Scales and shifts of an operand move into the constants of the products that read it.
+// Tests FoldBefore, which moves scales and shifts of an operand into the constants of the products that read it.
 #include "lang/graph/fold_before.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum n = Builder::Iter(0), f = Builder::Iter(1), c = Builder::Iter(2);
 
-// A[n, c] = exp(X[n, c])*s[c] + t[c]; then a product of A with W, after what `between` adds.
+// Builds the program A[n, c] = exp(X[n, c])*s[c] + t[c] (without t unless `shifts`);  C[n, f] sum= A[n, c]*W[c, f]. A
+// test may add blocks between the two, and let the product read their results.
 struct Net {
   Net()
       : x(b.Input("X", kF32, {5, 7})),
@@ -79,7 +80,7 @@ TEST(FoldBefore, MovesScalesAndShiftsIntoTheConstants) {
   EXPECT_THAT(ToString(after), HasSubstr("W.sum[f] sum= t[c]*W[c, f]"));
   EXPECT_THAT(ToString(after), HasSubstr("C[n, f] sum= A[n, c]*W.scaled[c, f]"));
   const std::vector<float> wanted = Results(before), found = Results(after);
-  // The bound, with |exp(X)*s| + |t| <= 4 and |W| <= 1.
+  // The tolerance is the bound in lang/graph/fold_before.h, for |exp(X)*s| + |t| <= 4 and |W| <= 1.
   for (size_t at = 0; at < wanted.size(); ++at) EXPECT_NEAR(found[at], wanted[at], 2 * 11 * 0x1p-24 * 7 * 4);
 }
 
@@ -132,7 +133,7 @@ TEST(FoldBefore, OthersStay) {
   }
 }
 
-// Whole numbers, so small that nothing rounds.
+// Checks on 300 random models that FoldBefore keeps the results. Data are whole numbers, so small that nothing rounds.
 TEST(FoldBefore, RandomModelsKeepTheirResults) {
   int folded = 0;
   for (uint64_t seed = 0; seed < 300; ++seed) {

@@ -26,7 +26,7 @@ class NoChoices : public Chooser {
   int ChooseStructure(absl::string_view, int) override { return 0; }
 };
 
-// Returns the program T = twice the table; Y[i, j] = T[at[i], j], as embeddings read their tables.
+// Returns the program T = 2 W; Y[i, j] = T[at[i], j], which gathers rows as embeddings do.
 Program Embedding(int64_t rows, int64_t columns, int64_t count) {
   Builder b("embedding");
   const Id W = b.Input("W", DType::kF32, {rows, columns}), at = b.Input("at", DType::kI64, {count}),
@@ -176,7 +176,8 @@ TEST_F(GatherSchedule, RefusesByNameWhatComputedIndicesDoNotAllow) {
               HasSubstr("reads more of T than block \"twice\" has written"));
 }
 
-// One iteration of the loop around both blocks writes only one row of the table.
+// Refuses to move the gather Y[i, j] = T[U[i, j], j] into a loop i that computes T and U: one iteration writes only one
+// row of the table T.
 TEST(Gather, IsNotPutBelowALoopWhoseIterationsEachWriteAPartOfItsTable) {
   const auto program = ParseProgram(R"(kiln.program v1
 program rows

@@ -1,5 +1,5 @@
-// Tests what schedules for GPUs ask of the analyses and of older primitives: threads of kernels, owners,
-// marks in regions, transports of pipelines, bounds of sites that are values.
+// Tests analyses and primitives on schedules for GPUs: threads of kernels, owners of buffers, regions of fused indices,
+// transports of pipelines, and bounds of samples that are values.
 #include "gmock/gmock.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loop_nest_summary.h"
@@ -48,7 +48,8 @@ Program Twice(int64_t n, DType dtype = DType::kF32) {
   return b.Finish();
 }
 
-// Returns the schedule block-x: { a row cyclically over 8 threads, 4 elements at a time, in `storage`;  use it likewise }
+// Returns a schedule of T = A;  C = T + T with 128 elements: 8 threads copy the elements to T, which is in `storage`,
+// cyclically and 4 at a time, and then read them from T in the same order.
 Schedule CyclicRow(const char* storage) {
   Schedule s = Scheduled(Twice(128));
   const Block make = s.GetBlock("make"), use = s.GetBlock("use");
@@ -127,7 +128,8 @@ TEST(Threads, AKernelWithFragmentsConsistsOfWarps) {
   ExpectSame(Twice(256), p);
 }
 
-// Returns the schedule for k, pipelined: { `threads` threads: copy a tile of B, `tile` by 10;  multiply }
+// Returns a schedule of a matmul with a pipelined loop over tiles of k: { `threads` threads copy a tile of B, `tile` by
+// 10 elements, to shared memory;  then each multiplies by it }.
 Schedule Fetched(int64_t tile, int64_t threads, const PipelineOptions& options) {
   Schedule s = Scheduled(Matmul(threads, 10, 12));
   const Block matmul = s.GetBlock("matmul");
@@ -163,7 +165,9 @@ TEST(Pipeline, TakesCopiesWhoseThreadsOvershoot) {
   }
 }
 
-// for i: { 12 adjacent elements of T, made as 3 by 4 by 5 threads;  C = T }
+// Pipelines the loop i where the index of a copy is a sum of iters, and keeps the results. The loops j and k are fused
+// and split by 5.
+//    for i < 8: { for j < 3: for k < 4: T[i, 4 j + k] = A[i, j, k];  for j < 12: C[i, j] = T[i, j] }
 TEST(Pipeline, TakesCopiesToSumsOfTheirIters) {
   Builder b("merged");
   const Id A = b.Input("A", DType::kF32, {8, 3, 4}), T = b.Temporary("T", DType::kF32, {8, 12}),
@@ -193,8 +197,8 @@ TEST(Pipeline, IsRefusedWhereAMarkDoesNotTakeEveryValue) {
   }
 }
 
-// Returns a schedule of C[i] = Σ_k P[i + k] with P[j] = A[j - 2] for 0 <= j - 2 < limit, else 0. A pipelined loop makes
-// it for four i at a time.
+// Returns a schedule of C[i] = Σ_{k < 5} P[i + k] with P[j] = A[j - 2] for 0 <= j - 2 < limit, else 0. Each iteration
+// of a pipelined loop computes the elements of P for four elements of C, and then these.
 Schedule Padded(int64_t limit, const char* transport) {
   Builder b("padded");
   const Id A = b.Input("A", DType::kF32, {16}), P = b.Temporary("P", DType::kF32, {20}),

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Returns ReadsLessThanRegion of C[i] = T[i + 1], i < 10 in tiles of `tile`.
+// Returns true if the analysis of guards says that C[i] = T[i + 1], for i < 10 in tiles of `tile`, may read less of T
+// than the region that its tiles span.
 bool ReadsLess(int64_t tile) {
   Builder b("shifted");
   const Id C = b.Output("C", DType::kF32, {10}), T = b.Input("T", DType::kF32, {11});
@@ -26,7 +27,8 @@ TEST(Guards, CutOffAPartOfWhatIsReadAtAnOffset) {
   EXPECT_TRUE(ReadsLess(4));  // a tile ends at 12, and reads T[1..12] but for what the guard forbids
 }
 
-// Returns a program of one block in a loop of three iterations. The text `domain` stands after its iter.
+// Returns the program B[i] = A[i] for i < 3. The text `domain` stands behind the block's iter: a domain of the block,
+// or "".
 Program Stores(absl::string_view domain) {
   return ParseProgram(absl::StrCat(R"(kiln.program v1
 program stores

@@ -91,7 +91,8 @@ std::string Text(const IndexSum& sum) {
 
 std::string Text(const IndexSum& sum, const Box& box) { return ToString(IndexMap{box.extents, {sum}}); }
 
-// Writes the same sum in another way: splits some terms into two digits, and adds and subtracts other terms.
+// Returns the same sum, written in another way: splits some terms into two, floor(x / a) = 2 * floor(x / 2a) + floor(x
+// / a) % 2 for instance, adds and subtracts another term, and shuffles the terms.
 IndexSum Rewritten(Random& random, const IndexSum& sum, const Box& box) {
   IndexSum out{sum.offset, {}};
   const auto add = [&](IndexSplit split) {
@@ -115,8 +116,8 @@ IndexSum Rewritten(Random& random, const IndexSum& sum, const Box& box) {
   return out;
 }
 
-// Replaces each source of a map by one source per digit, cut at every `lower` of its splits. The points and
-// their order stay the same.
+// Returns the box in which each source of a map is replaced by its digits, one source for each, cut at every divisor
+// (`lower`) of its terms in the map. The points and their order stay the same.
 Box Digits(const IndexMap& map) {
   Box digits;
   for (size_t source = 0; source < map.domain.size(); ++source) {
@@ -218,8 +219,8 @@ TEST(IndexMapFuzz, DivModAgreesWithDivision) {
   EXPECT_GT(found, Repeats(25000));
 }
 
-// The sums are like those of tiles, gaps and halos: the remainder has its own sources and need not fill the
-// tile.
+// Makes sums quotient * lower + remainder, and expects that DivMod finds both parts again. As in sums of tiles, gaps
+// and halos, the remainder has sources of its own and may have a largest value below lower - 1.
 TEST(IndexMapFuzz, DivModFindsTheQuotientAndRemainderThatASumWasMadeFrom) {
   Random random(10);
   for (int i = 0; i < Repeats(20000); ++i) {
@@ -265,7 +266,7 @@ TEST(IndexMapFuzz, SubstituteAgreesWithEvaluation) {
   EXPECT_GT(done, Repeats(10000));
 }
 
-// Returns one random step of a history: a perfect split, a fuse, a permutation or a reversal of a box.
+// Returns the index map of one random step on a box: a perfect split, a fuse, a permutation or a reversal.
 IndexMap RandomStep(Random& random, const Point& domain) {
   IndexMap step = IndexMap::Identity(domain);
   const int at = random.Between(0, domain.size() - 1);
@@ -307,7 +308,8 @@ struct Histories {
   int steps = 0, refused = 0;
 };
 
-// Applies random steps to a box. A step whose result an index map cannot express is skipped and counted.
+// Returns the index map of up to 8 random steps on a random box. Skips and counts steps that Compose refuses, and
+// expects that no index map of moderate size expresses their results.
 IndexMap RandomHistory(Random& random, Histories& count) {
   const Box box = RandomBox(random);
   IndexMap map = IndexMap::Identity(box.extents);

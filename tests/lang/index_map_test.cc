@@ -11,7 +11,7 @@ std::string Name(Source source) { return std::string(1, "xyz"[source.id]); }
 std::string Text(const IndexSum& sum) { return ToString(sum, Name); }
 std::string Text(const std::optional<IndexSum>& sum) { return sum ? Text(*sum) : "nullopt"; }
 
-// Returns an ExtentOf for the sources x, y, z.
+// Returns a function that gives the extents of the sources x, y and z (an ExtentOf).
 auto Extents(std::vector<int64_t> extents) {
   return [extents = std::move(extents)](Source source) { return extents[source.id]; };
 }
@@ -139,7 +139,8 @@ TEST(Compose, UndoesASplitWithAFuse) {
 }
 
 TEST(Inverse, UnpacksAPackedMatrix) {
-  // (i, j) -> (i/8, j/4, i%8, j%4), flat.
+  // The address of element (i, j) of a matrix of 16 x 12 that is packed in tiles of 8 x 4: (i, j) -> (i/8, j/4, i%8,
+  // j%4), flat.
   const IndexMap packed{{16, 12}, {Iter(0, 96, 8) + Iter(1, 32, 4) + Iter(0, 4, 1, 8) + Iter(1, 1, 1, 4)}};
   ASSERT_TRUE(IsBijective(packed));
   EXPECT_EQ(ToString(*Inverse(packed)), "(i0 < 192) -> (i0/96*8 + i0/4%8, i0/32%3*4 + i0%4)");
@@ -169,7 +170,8 @@ TEST(Image, IsTheSmallestBox) {
 }
 
 TEST(Divide, FindsTheTileOfATensorizedMatmul) {
-  // m = i0*16 + i3, n = i1*8 + i4, with i3, i4 in the tile, k = i2.
+  // Divides the map of a tiled matmul, m = i0*16 + i3, n = i1*8 + i4, k = i2, into the map of the loops outside of the
+  // tile and that of the tile, which has the loops i3 and i4.
   const IndexMap map{{4, 4, 32, 16, 8}, {Iter(0, 16) + Iter(3), Iter(1, 8) + Iter(4), Iter(2)}};
   const std::optional<Division> division = Divide(map, 2);
   ASSERT_TRUE(division);

@@ -28,7 +28,7 @@ Program Matmul(int64_t m, int64_t n, int64_t k, DType type = DType::kF32) {
   return b.Finish();
 }
 
-// Returns the array out[i] = f(in[i]), as the interpreter computes it.
+// Returns the array out[i] = f(in[i]) as the interpreter computes it. `value` builds the expression f.
 template <typename Out, typename In, typename MakeValue>
 std::vector<Out> Map(DType out_type, DType in_type, const std::vector<In>& in, MakeValue value) {
   Builder b("map");
@@ -47,7 +47,7 @@ TEST(Interpreter, MultipliesMatrices) {
 }
 
 TEST(Interpreter, EvaluatesLoadsOfPaddingOnlyInside) {
-  // out[i] = sum over k of (0 <= i + k - 1 < 4 ? A[i + k - 1] : 0)
+  // The load runs only where its index is inside of A: out[i] = Σ_{k < 3} (0 <= i + k - 1 < 4 ? A[i + k - 1] : 0)
   Builder b("conv");
   const Id A = b.Input("A", DType::kF32, {4}), B = b.Output("B", DType::kF32, {4});
   IndexSum at = b.Iter(0) + b.Iter(1);
@@ -69,7 +69,7 @@ TEST(Interpreter, PoolsByMaximum) {
 }
 
 TEST(Interpreter, RunsAChainThroughTemporaries) {
-  // The softmax of one row.
+  // Runs the softmax of one row, as four blocks with three temporaries.
   Builder b("softmax");
   const DType t = DType::kF64;
   const Id A = b.Input("A", t, {4}), M = b.Temporary("M", t, {}), E = b.Temporary("E", t, {4}),
@@ -93,7 +93,8 @@ TEST(Interpreter, RoundsEveryOperationToItsType) {
 
 TEST(Interpreter, RoundsHalvesToNearestEven) {
   const auto cast = [](Builder& b, Id x) { return b.Cast(DType::kF16, x); };
-  // 65520 is halfway to infinity, 2^-25 halfway to the least subnormal; 0.1 and 2049 are known roundings.
+  // Rounds doubles to f16. 65520 is halfway from the largest number to infinity, 2^-25 halfway from 0 to the least
+  // subnormal, and 2049 and 2051 are halfway between their neighbors.
   EXPECT_THAT(
       (Map<uint16_t, double>(
           DType::kF16, DType::kF64,
@@ -167,7 +168,7 @@ TEST(Interpreter, InstancesOutsideOfImperfectTilesDoNotExist) {
 }
 
 TEST(Interpreter, ReductionsStartAnewEachTimeTheOutermostLoopThatFeedsThemIsEntered) {
-  // for u < 2: for k < 3: S sum= A[k]
+  // The sum starts anew in each iteration of u, so that the result is one sum of A: for u < 2: for k < 3: S sum= A[k]
   Builder b("sum");
   const Id A = b.Input("A", DType::kF64, {3}), S = b.Output("S", DType::kF64, {});
   const Id block =

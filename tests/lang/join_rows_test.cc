@@ -1,4 +1,4 @@
-// Products of rows of one operand with the same constants become one product.
+// Tests JoinRows, which makes one product of several products of rows of one operand with the same constants.
 #include "lang/graph/join_rows.h"
 
 #include <gmock/gmock.h>
@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum f = Builder::Iter(0), c = Builder::Iter(1);
 
-// Returns the steps of a recurrent network: H1[f] = max(X[row, c]*W[c, f] + H0[c]*U[c, f], 0), and so on, for these rows.
+// Returns the steps of a recurrent network, step i with the row r = rows[i] of X: H[i][f] = max(Σ_c X[r, c]*W[c, f] +
+// Σ_c H[i-1][c]*U[c, f], 0)
 Program Steps(const std::vector<int64_t>& rows) {
   Builder b("net");
   const std::vector<Builder::IterSpec> iters{{"f", 6}, {"c", 6, IterKind::kReduction}};
@@ -57,7 +58,9 @@ TEST(JoinRows, TakesRowsAtEvenDistancesInAnyOrder) {
   ExpectSameResults(before, after);
 }
 
-// Returns convolutions of the frames of a film, whose frames from `written` on are computed between them.
+// Returns a program that convolves both frames of a film X, and multiplies the results element by element. If
+// `written`, a block copies each frame to a temporary before its convolution: the second frame after the first
+// convolution.
 Program Frames(bool written) {
   Builder b("film");
   const IndexSum k = Builder::Iter(0), h = Builder::Iter(1), w = Builder::Iter(2), ch = Builder::Iter(3),

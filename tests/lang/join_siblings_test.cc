@@ -1,4 +1,4 @@
-// Products of one operand with several constants become one product.
+// Tests JoinSiblings, which makes one product of several products of the same operand with different constants.
 #include "lang/graph/join_siblings.h"
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum n = Builder::Iter(0), f = Builder::Iter(1), c = Builder::Iter(2);
 
-// Returns the products of X with constants of these widths, each with a bias and, if `rectified`, a rectifier of its
-// own; and the sum of their last columns.
+// Returns a program that multiplies X by constants of the given widths, adds a bias to each product and, if
+// `rectified`, rectifies it. Its result is the sum of the last columns of all of these.
 Program Branches(const std::vector<int64_t>& widths, const std::vector<bool>& rectified) {
   Builder b("net");
   const Id x = b.Input("X", kF32, {5, 7}), y = b.Output("Y", kF32, {5});
@@ -66,7 +66,8 @@ TEST(JoinSiblings, LeavesWhatIsReadInDifferentWays) {
   EXPECT_EQ(ToString(after), ToString(before));
 }
 
-// Convolutions of one image with windows of one size.
+// JoinSiblings makes one convolution of two convolutions of the same image with windows of the same size. It has the
+// channels of both (2 and 5).
 TEST(JoinSiblings, JoinsConvolutionsAlongChannels) {
   Builder b("net");
   const Id x = b.Input("X", kF32, {3, 8, 8}), y = b.Output("Y", kF32, {2});

@@ -52,7 +52,8 @@ std::string Wrapped(absl::string_view text, absl::string_view indent = "") {
   return page;
 }
 
-// Separates prose from examples: a line that does not end with a full stop is an example, before -> after.
+// Returns the documentation of a primitive as Markdown. Lines that end with a full stop are prose, and are wrapped.
+// Others are an example (before -> after), and stand in a code block.
 std::string Described(absl::string_view doc) {
   std::string page;
   bool example = false;

@@ -55,7 +55,7 @@ TEST(VectorizeInner, TakesFewerLanesOfFunctions) {
   EXPECT_THAT(ToString(s.program()), HasSubstr("for i_0 < 2 {\n  for i_1 < 32 vectorized {"));
 }
 
-// Returns the program T[j, i] = A[i, j], loops j and i.
+// Returns the program T[j, i] = A[i, j], with the loop i inside of the loop j.
 Program Transposed(int64_t columns, int64_t rows) {
   Builder b("transposed");
   const Id A = b.Input("A", DType::kF32, {rows, columns}), T = b.Output("T", DType::kF32, {columns, rows});
@@ -134,8 +134,8 @@ TEST(UnrollUpTo, CountsAVectorOnce) {
               HasSubstr("for i < 3 {\n  for j < 4 unrolled {\n    for k < 5 vectorized {"));
 }
 
-// The layout has rows of two, so four lanes along a column need four stores. Each store counts, so an
-// iteration of i has four instructions.
+// UnrollUpTo counts one instruction for each lane that a layout stores apart. This layout interleaves two rows, so that
+// four lanes along a row need four stores, and an iteration of i has four instructions.
 TEST(UnrollUpTo, CountsEachLaneThatALayoutStoresApart) {
   const auto unrolled = [](int64_t most) {
     Program p = ParseProgram(R"(kiln.program v1
@@ -186,8 +186,9 @@ TEST(UnrollUpTo, RepeatsNoReductionThatIsLongerThanTheRegisters) {
   EXPECT_THAT(SumsUnrolled(17), HasSubstr("for i < 4 {\n  for k < 17 unrolled {"));
 }
 
-// Returns the text of a program that sums rows in `lanes` lanes and scales them by their sums. With `below_reader`, the
-// sums are computed inside the row loop of the reader.
+// Returns the text of a program that scales the rows of A by their sums, after rfactor-lanes let it sum in `lanes`
+// lanes. With `below_reader`, the sums are computed inside the row loop of the block that scales. Expects the same
+// results.
 std::string Rows(int64_t columns, int64_t lanes, bool below_reader = false) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kF32, {3, columns}), B = b.Output("B", DType::kF32, {3, columns});

@@ -26,7 +26,7 @@ namespace {
 
 using Point = std::map<Id, int64_t>;  // values of loops
 
-// The bindings of one block according to ResolveBindings.
+// Evaluates the bindings of one block, as ResolveBindings gives them, for values of the loops around it.
 class Plain {
  public:
   Plain(const Program& p, Id block)
@@ -45,7 +45,7 @@ class Plain {
     }
     return true;
   }
-  // Returns the loops whose sums give the iters of a kind.
+  // Returns the loops that occur in the bindings of the spatial iters, or in those of the reduction iters.
   std::set<Id> LoopsOf(IterKind kind) const {
     std::set<Id> loops;
     for (size_t i = 0; i < bindings_.iters.size(); ++i) {
@@ -53,7 +53,8 @@ class Plain {
     }
     return loops;
   }
-  // Returns the accessed element in terms of the layout's axes; nothing if a `within` skips the load.
+  // Returns the indices of the accessed element along the axes of the buffer's layout. Empty if an index is outside of
+  // the buffer: then a `within` skips the load.
   std::vector<int64_t> Axes(Id buffer, absl::Span<const int32_t> index, const Point& point) const {
     std::vector<int64_t> iters, logical;
     for (const IndexSum& iter : bindings_.iters) iters.push_back(At(iter, point));
@@ -124,8 +125,8 @@ class Comparison {
     return point;
   }
 
-  // Expects that LoopNestSummary reports, of the loops that feed the iters of a kind, every one that remains in
-  // simplified bindings, and only loops that occur in the bindings.
+  // Compares the loops that feed the spatial and the reduction iters of a block. Expects that LoopNestSummary reports
+  // every loop that remains in simplified bindings, and only loops that occur in the bindings.
   void ExpectFeeds(const NestBlock& block, const Plain& plain) {
     for (const IterKind kind : {IterKind::kSpatial, IterKind::kReduction}) {
       const std::vector<bool> named = Feeds(p_, block.node, kind);
@@ -139,7 +140,8 @@ class Comparison {
     }
   }
 
-  // Expects that a loop which is not in `guarded` does not decide whether an instance exists.
+  // Expects that a loop that LoopNestSummary does not report in `guarded` does not decide whether an instance of the
+  // block exists.
   void ExpectGuards(const NestBlock& block, const Plain& plain, const Point& point) {
     Point other = Draw(block);
     for (int depth = 0; depth < block.depth; ++depth) {
@@ -172,8 +174,9 @@ class Comparison {
     }
   }
 
-  // Expects that compaction removes the same function of the loops outside of the buffer's allocation, and of
-  // axes of which each iteration has its own copy, from all accesses.
+  // Compares one index of an access with LoopNestSummary, whose indices are those after compaction. Expects that
+  // compaction subtracts the same number from the index in all accesses. The number may depend on the loops outside of
+  // the buffer's allocation, and on axes of which each iteration has its own copy. It is 0 for parameters.
   void ExpectAxis(const NestBlock& block, const NestAccess& access, size_t a, int64_t wanted,
                   const Point& point) {
     const NestAxis& axis = nests_.axes(access)[a];
@@ -217,7 +220,8 @@ TEST(LoopNestSummary, GuardsABlockByWhatGuardsThoseAroundIt) {
   EXPECT_EQ(nests.blocks()[1].guarded, LoopNestSummary::Bit(0));
 }
 
-// The rows of a tile are 12*a + 4*t + e. Four panels of six rows hold them.
+// LoopNestSummary counts 24 rows for a copy of a tile of 24 rows whose layout has panels of 6 rows. The rows, 12*a +
+// 4*t + e for loops a, t and e, are those of four panels.
 TEST(LoopNestSummary, CountsThePanelsOfATile) {
   Schedule s = Scheduled(Matmul(48, 4, 4));
   const Block matmul = s.GetBlock("matmul");

@@ -100,7 +100,8 @@ TEST(Merge, OfATaintedLoopIsTainted) {
 }
 
 TEST(Merge, ReadsOfEarlierIterationsMayRunInOneLoop) {
-  // B[i] = t[11 - i] with both tiled by 6: the second tile reads the first.
+  // Refuses to merge the loops of t[i] = 2 A[i] and B[i] = t[11 - i], since B would read elements of t that later
+  // iterations write.
   const Program before = Chain(12, -1, 11);
   Schedule s = Scheduled(before);
   s.Merge(LoopOf(s, "first"), LoopOf(s, "second"));
@@ -161,7 +162,8 @@ TEST(Merge, RefusesLoopsThatAreNotSerial) {
 }
 
 TEST(Merge, RefusesAReductionThatWouldStartBeforeWhatItStartsFrom) {
-  // T = max A;  B = T + the sum of A, over one element.
+  // Refuses to merge the loops over r of T = max A and B = T + ΣA, though A has one element: B reads its initial value
+  // T at the entry of the loop.
   Builder b("start");
   const Id A = b.Input("A", kI32, {1}), T = b.Temporary("T", kI32, {}), B = b.Output("B", kI32, {});
   const std::vector<Builder::IterSpec> over{{"r", 1, IterKind::kReduction}};

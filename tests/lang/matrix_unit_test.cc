@@ -27,7 +27,9 @@ Program HalfMatmul(int64_t m, int64_t n, int64_t k) {
   return b.Finish();
 }
 
-// A block computes 32 by 64 in steps of 32 along k; a warp 16 by 32.
+// A schedule of a matmul of 64 x 64 x 64 for a GPU with matrix instructions: a thread block computes 32 by 64 elements
+// in steps of 32 along k, and each of its four warps 16 by 32. Operands are copied to shared memory and from there to
+// fragments. MakeCalls replaces the innermost tiles by calls of the matrix instruction.
 struct WarpTiles {
   WarpTiles() {
     const auto loops = s.GetLoops(product);
@@ -147,7 +149,8 @@ TEST(LoopNestSummary, CountsWhatALaneHoldsOfAFragment) {
   std::map<std::string, int64_t> elements;
   for (size_t b = 0; b < nests.buffers().size(); ++b)
     elements[std::string(t.s.program().Text(t.s.program().buffers[b].name))] = nests.buffers()[b].elements;
-  // A warp accumulates 16 by 32 elements, 16 a lane, and loads 16 by 16 and 16 by 32.
+  // The elements that one lane holds: 16 of the 16 by 32 that a warp accumulates, 8 of the 16 by 16 of A that it loads,
+  // and 16 of the 16 by 32 of B.
   EXPECT_EQ(elements["C.acc"], 16);
   EXPECT_EQ(elements["A.cache.cache"], 8);
   EXPECT_EQ(elements["B.cache.cache"], 16);

@@ -95,7 +95,8 @@ TEST(MergeDims, LeavesGatheredBuffersAndSumsBesideRows) {
   ExpectUnchanged(b.Finish());
 }
 
-// Returns the program T[h, g, f] sum= X[h, g, c] * W[g, c, f], and Y is T in another order of dimensions.
+// Returns the program T[h, g, f] sum= X[h, g, c] * W[g, c, f];  Y = T[index], where Y has the given shape and `index`
+// gives the indices of T for those of Y.
 Program Groups(const std::vector<Extent>& shape, const std::vector<IndexSum>& index) {
   Builder b("groups");
   const Id x = b.Input("X", kF32, {6, 2, 4}), weights = b.Input("W", kF32, {2, 4, 3}),
@@ -127,7 +128,8 @@ TEST(DensifyStridedReads, CopiesFromTheReuseOnThatTheCostsName) {
   EXPECT_EQ(ToString(MergeDims(program, {}, {.dense_reuse = 9})), ToString(program));
 }
 
-// The program Y[h, f] sum= (h < 5 ? X[h * 2] : 0) * W[f], where X has nine elements.
+// DensifyStridedReads leaves a read in steps of 2 that only a guard keeps inside of X, which has nine rows:
+//    Y[h, w] sum= (h < 5 ? X[h * 2, c] : 0) * W[c, w], for h < 7
 TEST(DensifyStridedReads, LeavesReadsThatAGuardKeepsInside) {
   Builder b("guarded");
   const Id x = b.Input("X", kF32, {9, 4}), weights = b.Input("W", kF32, {4, 16}),

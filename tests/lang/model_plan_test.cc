@@ -1,4 +1,4 @@
-// Plans of models: calls in order, and an arena in which nothing that is alive overlaps.
+// Tests plans of models: calls stand in order, and buffers that are alive at the same time do not overlap in the arena.
 #include <gmock/gmock.h>
 
 #include <map>
@@ -56,7 +56,8 @@ TEST(Arena, OverlapsNothingThatIsAliveAndStaysNearTheLeast) {
   EXPECT_LT(excess, 1.1);
 }
 
-// The steps of an LSTM: two large arrays or one and a small one, beside a state that lives through three calls.
+// Places the buffers of an unrolled LSTM in no more bytes than are alive at once. Each of its 8 steps has two large
+// arrays one after the other, a small array, and a small state that lives until the end of the next step.
 TEST(Arena, FindsThePlacesOfAnUnrolledLoop) {
   std::vector<Lifetime> lifetimes;
   for (int step = 0; step < 8; ++step) {
@@ -153,7 +154,7 @@ TEST(PlanCalls, WhatPrepareAloneReadsIsInItsScratchArea) {
             "  0 .. 1024  t  calls 0 to 1\n");
 }
 
-// h = x * w, y = h * w.
+// Two calls of one task with the same constant, h = x * w and y = h * w, share the memory in which it is prepared.
 TEST(PlanCalls, CallsOfOneTaskOnTheSameConstantShareWhatIsPrepared) {
   Builder b("net");
   const Id w = b.Constant("w", kF32, {16, 16});
@@ -178,7 +179,8 @@ TEST(PlanCalls, CallsOfOneTaskOnTheSameConstantShareWhatIsPrepared) {
   EXPECT_TRUE(CheckModelPlan(model, plan).ok());
 }
 
-// Runs the calls one by one with the interpreter, in one arena that is filled with NaN first.
+// Runs the calls of a model's plan one by one with the interpreter. Temporaries lie where the plan puts them, in memory
+// that is filled with NaN first.
 class PlanRun {
  public:
   PlanRun(const Program& model, const ModelPlan& plan, const std::vector<Task>& tasks)
@@ -188,7 +190,8 @@ class PlanRun {
     areas_[Location::Area::kScratch] = std::string(plan.scratch_bytes, '\xff');
   }
 
-  // Returns the bytes of each result; empty if an assertion fails.
+  // Runs the prepare calls and then all others. Returns the bytes of each result; empty if an assertion of a call
+  // fails.
   std::vector<std::string> Run(const std::vector<std::string>& inputs) {
     size_t next = 0;
     for (const Id id : model_.parameters) {
@@ -208,7 +211,7 @@ class PlanRun {
   }
 
  private:
-  // Returns the memory of a buffer between calls; null for a parameter.
+  // Returns the memory area (arena, weights or scratch) that holds a temporary between calls; null for a parameter.
   std::string* AreaOf(Id buffer) {
     return model_.buffers[buffer].role == Role::kTemporary ? &areas_.at(plan_.buffers[buffer].area) : nullptr;
   }

@@ -13,7 +13,7 @@ struct Pair {
   int64_t index;
 };
 
-// combine(left, right) of an argmax or argmin over f32 and i64.
+// The function combine(left, right) of an argmax or argmin, over pairs of a value (f32) and its index (i64).
 class Arg {
  public:
   Arg(Monoid::Kind kind, bool last) {

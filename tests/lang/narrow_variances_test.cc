@@ -1,4 +1,4 @@
-// Variances that an exporter takes in f64 are taken in f32.
+// Tests NarrowVariances: variances that an exporter computes in f64 are computed in f32.
 #include "lang/graph/narrow_variances.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,8 @@ const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2),
 
 enum class Change { kNone, kDividesByLess, kOtherRow, kIsRead };
 
-// Returns a program of the variance of each row of X, as torch-mlir writes it.
+// Returns a program that computes the variance of each row of X in f64, as torch-mlir writes it. With a `change`, it
+// computes something else than a variance, or its mean is a result, too.
 Program Variance(Change change) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {1, kRows, kTerms}), y = b.Output("y", kF32, {1, kRows, 1});

@@ -1,4 +1,4 @@
-// Layers that exporters write in different ways become one task.
+// Tests that BringToOneForm gives layers that exporters write in different ways one form, so that they become one task.
 #include "lang/graph/one_form.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,8 @@ using ::testing::Not;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// Returns the program Z = max(X*W + b, 0)/4, with a block for each operation or one block.
+// Returns the program Z = max(X*W + b, 0)/4. After the product, it has a block for each operation, as JAX writes it, or
+// one block for all of them.
 Program Layer(bool as_jax) {
   Builder b("layer");
   const Id x = b.Input("x", kF32, {4, 8}), w = b.Constant("w", kF32, {8, 6}),
@@ -93,7 +94,7 @@ TEST(OneForm, KeepsAMaximumThatIgnoresNaN) {
   EXPECT_THAT(ToString(net), HasSubstr("select("));
 }
 
-// Returns a program that clips X to 0 .. 6, as exporters write it.
+// Returns a program that clips X to 0 .. 6 as an exporter writes it: of ONNX (0), PyTorch (1) or JAX (2).
 Program Clip(int exporter) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {4}), y = b.Output("y", kF32, {4});
@@ -139,7 +140,8 @@ TEST(OneForm, ATransposeOfATransposeIsOne) {
   ExpectSameResults(before, after);
 }
 
-// Y = X + (0 where an index is not negative, else -1), with a block for each operation.
+// Y = X + mask, of several blocks, where the mask is 0 if an index is not negative, thus always. BringToOneForm leaves
+// out the addition if it may assume numbers, and else keeps X + 0, which makes 0 of -0.
 TEST(OneForm, AMaskOfZerosIsLeftOutIfSignsOfZerosDoNotMatter) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {4, 4}), at = b.Temporary("at", DType::kI64, {4}),

@@ -15,7 +15,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-// Returns the names of the blocks, for each task and each of its occurrences.
+// Extracts the tasks of a program. Returns the names of the blocks of each occurrence, task by task.
 std::vector<std::vector<std::string>> TasksOf(const Program& program) {
   std::vector<std::vector<std::string>> names;
   const std::vector<Task> tasks = ExtractTasks(program).value();
@@ -31,7 +31,7 @@ std::vector<std::vector<std::string>> TasksOf(const Program& program) {
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// Adds the blocks to = relu(from * w). Returns the buffer `to`.
+// Adds the layer to = relu(from * w) with a new matrix w of n x n elements. Returns the buffer `to`.
 Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output = false) {
   const Id w = b.Input("w_" + to, kF32, {n, n}), sums = b.Temporary("sums_" + to, kF32, {8, n});
   b.Reduce("dense_" + to, {{"i", 8}, {"j", n}, {"k", n, IterKind::kReduction}}, Monoid::Kind::kSum,
@@ -42,7 +42,8 @@ Id DenseRelu(Builder& b, Id from, int64_t n, const std::string& to, bool output 
   return out;
 }
 
-// An expression of 61 nodes, which as a tree would have 2^60 leaves.
+// Outline copies each shared node of an expression once: x is added to itself 60 times, in an expression of 61 nodes
+// that would have 2^60 leaves as a tree.
 TEST(Outline, CopiesSharedExpressionsOnce) {
   Builder b("doublings");
   Id x = b.Load(b.Input("x", kF32, {8}), {i});
@@ -162,7 +163,8 @@ TEST(ExtractTasks, ReductionsAlongTheSameRowsAreOneTask) {
               ElementsAre(ElementsAre("max.1", "exp", "sum.1", "div"), ElementsAre("total.1")));
 }
 
-// x + f(g(x)): the sum waits for g, so it cannot join the task that g waits for.
+// y = h + g with the layers h = relu(x * w) and g = relu(h * w'). The addition waits for g, so it cannot join the task
+// of h, for which g waits; it joins the task of g.
 TEST(ExtractTasks, TasksNeverWaitForEachOther) {
   Builder b("residual");
   const Id x = b.Input("x", kF32, {8, 16});
@@ -173,8 +175,8 @@ TEST(ExtractTasks, TasksNeverWaitForEachOther) {
               ElementsAre(ElementsAre("dense_h", "relu_h"), ElementsAre("dense_g", "relu_g", "add")));
 }
 
-// Returns a program that asserts that the first column of X is positive, and computes `layers` layers of DenseRelu from
-// X.
+// Returns a program whose status is 1 if an element of the first column of X is not positive, and otherwise 0. It also
+// computes `layers` layers of DenseRelu, one after the other, from X.
 Program Checked(int layers) {
   Builder b("checked");
   const Id X = b.Input("X", kF32, {8, 16}), bad = b.Temporary("bad", DType::kI32, {}),

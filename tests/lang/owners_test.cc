@@ -25,7 +25,8 @@ Program Window(int64_t n, int64_t window) {
   return b.Finish();
 }
 
-// Makes the schedule block-x b < 2: { thread-x: make a part of T;  thread-x: use it }
+// Schedules the blocks `make` (T = A) and `use` (which reads T) as one kernel: each of two thread blocks computes the
+// part of T that it reads, in `storage`. The loops of both blocks are on thread-x.
 void InOneKernel(Schedule& s, const char* storage) {
   const Block make = s.GetBlock("make"), use = s.GetBlock("use");
   const auto parts = s.Split(s.GetLoops(use)[0], {2, kAuto});
@@ -81,7 +82,9 @@ TEST(Owners, ABlockOfManyWarpgroupsSharesItsMemoryAndNoFragment) {
 }
 
 TEST(Owners, AThreadsStepIsWiderThanWhatItUses) {
-  // T = A;  C[i] = T[2*i] + ... + T[2*i + window - 1];  thread i makes T[2*i] and T[2*i + 1].
+  // T may be in registers if thread i, which computes T[2*i] and T[2*i + 1], reads no other elements of T (a window of
+  // 2); with a window of 3, this is refused.
+  //    T = A;  C[i] = T[2*i] + ... + T[2*i + window - 1]
   for (const int64_t window : {2, 3}) {
     Builder b("steps");
     const Id A = b.Input("A", DType::kF32, {10}), C = b.Output("C", DType::kF32, {5}),
@@ -152,7 +155,8 @@ TEST(Owners, AreAskedForAtTheEnd) {
 }
 
 TEST(Owners, NoTwoThreadsReduceIntoOnePlaceThatTheyShare) {
-  // Each iteration of i recomputes S from A in several steps.
+  // Thread i computes S = ΣA in several steps, and then C[i] = S. Allowed if each thread has its own S (on the stack),
+  // and refused if the threads share S.
   Builder b("repeated");
   const Id A = b.Input("A", DType::kF32, {4}), C = b.Output("C", DType::kF32, {8}),
            S = b.Temporary("S", DType::kF32, {});
@@ -169,7 +173,9 @@ TEST(Owners, NoTwoThreadsReduceIntoOnePlaceThatTheyShare) {
 }
 
 TEST(Owners, ThreadBlocksThatReduceBesideEachOtherWriteNoElementTwice) {
-  // Each thread block reduces the elements of S that it reads, and its parts write what the next block writes too.
+  // Each thread block computes the elements of S that it reads, in two loops. CheckOwners refuses this with a window of
+  // 2, where two thread blocks compute the same element.
+  //    S[i] = Σ_k A[i, k];  C[i] = S[i] + S[i + window - 1]
   for (const int64_t window : {1, 2}) {
     Builder b("halo");
     const Id A = b.Input("A", DType::kF32, {9, 4}), C = b.Output("C", DType::kF32, {8}),

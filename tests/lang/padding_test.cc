@@ -34,7 +34,7 @@ TEST(PadEinsum, PadsWhatIsReadAndCropsWhatIsWritten) {
   EXPECT_THAT(text, HasSubstr("C.pad[i, j] sum= A.pad[i, k]*B.pad[k, j]"));
   EXPECT_THAT(text, HasSubstr("C[c0, c1] = C.pad[c0, c1]"));
   ExpectSameResults(Matmul(), s.program());
-  // After padding, the tiles are perfect.
+  // The padded loop k has 12 iterations and splits into three perfect tiles of 4.
   const auto k = s.Split(s.GetLoops(matmul)[2], {3, 4});
   s.ReverseComputeAt(s.GetBlock("copy"), s.GetLoops(s.GetBlock("matmul.crop"))[0]);
   ASSERT_TRUE(s.ok()) << s.status();
@@ -84,7 +84,8 @@ TEST(PadEinsum, RefusesToMultiplyInfinitiesByZero) {
 }
 
 TEST(PadEinsum, RefusesItersThatIndexNothing) {
-  // C[0] sum= x[k] over i < 1 and k;  C[0] sum= x[0] over k
+  // Refuses to pad the iter i of C[0] sum= x[k], i < 1, which does not index the result, and the iter k of C[i] sum=
+  // x[i], which indexes nothing.
   const auto refusal = [](bool reads_k, const std::vector<int64_t>& multiples) {
     Builder b("sums");
     const Id x = b.Input("x", kI32, {3}), C = b.Output("C", kI32, {1});

@@ -1,4 +1,4 @@
-// Tests that loops whose iterations exchange values are not parallel.
+// Tests that Parallel refuses loops whose iterations use what other iterations write.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"
@@ -16,7 +16,8 @@ std::string Message(const Schedule& s) {
 }
 
 TEST(Parallel, RefusesToReadWhatAnotherIterationWrites) {
-  // t = A; B[i] = i > 0 ? t[i - 1] : 0, in one loop.
+  // Refuses to run loop i in parallel, whose iterations read what others write to t, a temporary or an output:
+  //    for i < 8: { t[i] = A[i];  B[i] = i > 0 ? t[i - 1] : 0 }
   for (const bool output : {false, true}) {
     Builder b("beside");
     const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
@@ -34,7 +35,8 @@ TEST(Parallel, RefusesToReadWhatAnotherIterationWrites) {
   }
 }
 
-// An iteration overwrites a part of the row that the one before has written, and reads the whole row.
+// Refuses to run loop i in parallel: an iteration overwrites a part of row i - 1 of T, which the iteration before has
+// written, and then reads the whole row.
 TEST(Parallel, RefusesToReadWhatAnotherIterationWritesInPart) {
   Schedule s = Scheduled(ParseProgram(R"(kiln.program v1
 program parts
@@ -54,7 +56,8 @@ for i < 8 {
   EXPECT_THAT(Message(s), HasSubstr("iterations of loop i read of T what other iterations write"));
 }
 
-// Each j has the same elements of T, and a loop around carries them: no iteration of j can have its own copy.
+// Refuses to run loop j in parallel: all iterations of j write the same element of T, and the next iteration of the
+// loop i around them reads it, so that no iteration of j can have its own copy.
 TEST(Parallel, RefusesWhatALoopAroundCarriesInElementsOfAllIterations) {
   Schedule s = Scheduled(ParseProgram(R"(kiln.program v1
 program carried

@@ -118,7 +118,9 @@ TEST(Pipeline, TakesReadsThatReachOutOfABufferThatIsMadeWhole) {
 }
 
 TEST(Pipeline, IsRefusedWhereEachIterationMakesALittleFromTheEndOn) {
-  // for i: { T[7 - i] = A[i];  U[i] = i > 0 ? T[8 - i] : 0 }, which the iteration before has made
+  // Refuses to pipeline a loop that writes one element of T in each iteration, from the last on, and reads the one that
+  // the iteration before wrote:
+  //    for i < 8: { T[7 - i] = A[i];  U[i] = i > 0 ? T[8 - i] : 0 }
   Builder b("down");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
            U = b.Output("U", DType::kF32, {8});

@@ -87,7 +87,9 @@ TEST(Place, ReverseComputeAtPutsABlockFirstOrLastOrByNumber) {
 }
 
 TEST(Place, ReverseComputeAtKeepsTheOrderOfTwoWhoWriteOneBuffer) {
-  // x = A; B = 5; B = x: the last store of B may not come before the first.
+  // Refuses to move B = x into the loop of x = A, since B = 5 stands between: the last store of B may not come before
+  // the first.
+  //    x = A;  B = 5;  B = x
   Builder b("sum");
   const DType t = DType::kI32;
   const Id A = b.Input("A", t, {8}), x = b.Temporary("x", t, {8}), B = b.Output("B", t, {8});

@@ -12,7 +12,8 @@ namespace kiln {
 namespace {
 
 TEST(ComputeAt, RefusesToMakeInitialValuesBelowTheReduction) {
-  // B[i] = x[i] + 1;  y[i] = B[i] + Σ_k A[i, k]
+  // The block `add` may move into loop i, but not into loop k, before which `sum` reads its initial value B[i]:
+  //    B[i] = x[i] + 1;  y[i] = B[i] + Σ_k A[i, k]
   Builder b("sums");
   const Id a = b.Input("A", DType::kF32, {8, 4}), x = b.Input("x", DType::kF32, {8}),
            y = b.Output("y", DType::kF32, {8});
@@ -28,8 +29,9 @@ TEST(ComputeAt, RefusesToMakeInitialValuesBelowTheReduction) {
 }
 
 TEST(CacheRead, RefusesToCopyWhatIsNotMadeYetBelowALoop) {
-  // T[i] = A[i];  C[i] = Σ_r T[i + r], r < 3 in tiles of 4:
-  // one iteration of i makes 3 elements, a tile spans 4
+  // Refuses to copy T for the sum, in which r runs in a tile of 4. One iteration of i computes 3 elements of T, and the
+  // copy for the tile would read 4.
+  //    for i < 8: { T[i .. i + 2] = A[i .. i + 2];  C[i] = Σ_{r < 3} T[i + r] }
   Builder b("window");
   const Id a = b.Input("A", DType::kF32, {10}), c = b.Output("C", DType::kF32, {8}),
            made = b.Temporary("T", DType::kF32, {10});
@@ -80,7 +82,8 @@ TEST(ComputeAt, RefusesToCopyElementsBetweenThoseThatAreWritten) {
 }
 
 TEST(ComputeAt, CopiesElementsBetweenThoseThatAreReadWhereAllAreMadeBefore) {
-  // T[i] = A[i];  C[i] = T[2 i]: the copy makes 7 of the 9 elements, four of which are read.
+  // Moves a copy of T into tiles of 2 of the reader, C[i] = T[2 i], where it also copies elements between those that
+  // are read. This is allowed if T[i] = A[i] writes all 9 elements before, and refused if it writes only 6 of them.
   for (const int64_t made : {9, 6}) {
     Builder b("every other");
     const Id a = b.Input("A", DType::kF32, {9}), t = b.Temporary("T", DType::kF32, {9}),
@@ -101,7 +104,9 @@ TEST(ComputeAt, CopiesElementsBetweenThoseThatAreReadWhereAllAreMadeBefore) {
 }
 
 TEST(ComputeAt, RefusesToMakeWhatItsReadersDoNotNeedFromWhatIsNotMadeYet) {
-  // for i < 4: { t[i] = A[i];  B[i] = apart[2 i] }, where apart[2 i] = t[i] is made as a whole.
+  // Refuses to compute all of `apart` below a loop within loop i: `use` reads only apart[2 i], and not all of t is
+  // computed yet.
+  //    for i < 4: { t[i] = A[i];  apart[2 i] = t[i];  for u < 1: B[i] = apart[2 i] }
   Builder b("spread");
   const auto type = DType::kI32;
   const Id A = b.Input("A", type, {4}), t = b.Temporary("t", type, {4}), B = b.Output("B", type, {4}),
@@ -133,7 +138,8 @@ TEST(ReverseComputeInline, RefusesABlockThatReadsTwoElements) {
   EXPECT_THAT(Refusal(s), testing::HasSubstr("it does not read t element by element"));
 }
 
-// The copy is of all rows: it would start the first two again, after their sums.
+// Refuses to inline the block that initializes rows 2 to 4 of C = A + sums into the copy of A that it reads. The copy
+// has all 5 rows, so that it would initialize rows 0 and 1 again, after their sums.
 TEST(ReverseComputeInline, RefusesAPartOfALoopIfOthersWriteItsBuffer) {
   const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
 program sums
@@ -222,7 +228,8 @@ TEST(SampleComputeLocation, LeavesOutWhatIsMadeAgainForEachElement) {
 }
 
 TEST(SampleComputeLocation, LeavesOutInliningThatNoReaderCanExpress) {
-  // T[i] = A[i/2];  C[i] = Σ_r T[i + r]:  no sum of iters and their digits is (i + r)/2
+  // The support of the compute location of T[i] = A[i/2] leaves out inlining: the reader C[i] = Σ_r T[i + r] would read
+  // A[(i + r)/2], and the quotient of a sum of two iters cannot be expressed.
   const auto program = ParseProgram(R"(kiln.program v1
 program window
 parameters A, C
@@ -270,7 +277,8 @@ TEST(CacheRead, RefusesElementsThatNobodyWrites) {
 }
 
 TEST(CacheRead, RefusesElementsThatAConditionKeepsFromBeingRead) {
-  // T[i + 1] = x[i], i < 1;  y[i] = T[i] if i > 0, else 0, i < 2: a copy would read T[0].
+  // Refuses to copy T for its reader: T[0] is never written, and only the condition keeps the reader from it.
+  //    T[i + 1] = x[i] for i < 1;  y[i] = i > 0 ? T[i] : 0 for i < 2
   Builder b("late");
   const Id x = b.Input("x", DType::kF32, {1}), T = b.Temporary("T", DType::kF32, {2}),
            y = b.Output("y", DType::kF32, {2});
@@ -284,8 +292,9 @@ TEST(CacheRead, RefusesElementsThatAConditionKeepsFromBeingRead) {
 }
 
 TEST(CacheRead, RefusesElementsBeyondThoseWritten) {
-  // T[2i + 1] = x[i], i < 1;  y[i] = T[2i + 1]:
-  // its copy, in a tile of 2, spans T[2] too, which does not exist.
+  // Refuses to copy T.local for the block that copies it to T, if the loop of that block is split into a tile of 2:
+  // only 1 element of T.local is written. In a tile of 1, the copy is allowed.
+  //    T.local[2 i + 1] = x[i];  T[2 i + 1] = T.local[2 i + 1];  y[i] = T[2 i + 1], all for i < 1
   Builder b("apart");
   const Id x = b.Input("x", DType::kI32, {1}), T = b.Temporary("T", DType::kI32, {4}),
            y = b.Output("y", DType::kI32, {1});
@@ -308,7 +317,8 @@ TEST(CacheRead, RefusesElementsBeyondThoseWritten) {
 }
 
 TEST(ReverseComputeAt, RefusesToLoseThePaddingAroundWhatIsMade) {
-  // B[i] = A[i] + 1;  C[i] = i < 8 ? B[i] : 0 for i < 10
+  // Refuses to move the block that pads B into the loop that computes B: C has 10 elements, and this loop 8 iterations.
+  //    B[i] = A[i] + 1 for i < 8;  C[i] = i < 8 ? B[i] : 0 for i < 10
   Builder b("pad");
   const Id a = b.Input("A", DType::kF32, {8}), c = b.Output("C", DType::kF32, {10}),
            made = b.Temporary("B", DType::kF32, {8});
@@ -321,7 +331,7 @@ TEST(ReverseComputeAt, RefusesToLoseThePaddingAroundWhatIsMade) {
             "its iter i also runs where block \"add\" writes nothing");
 }
 
-// Returns the program T[i] = x[i] + 1;  y[i] = T[i] + Σ_k A[i, k], or Σ_k T[k] * A[i, k]
+// Returns the program T[i] = x[i] + 1;  y[i] = T[i] + Σ_k A[i, k] if `start`, otherwise y[i] = Σ_k A[i, k] * T[k].
 Program SumFrom(bool start) {
   Builder b("sums");
   const Id a = b.Input("A", DType::kI32, {8, 8}), x = b.Input("x", DType::kI32, {8}),
@@ -369,7 +379,9 @@ TEST(ReverseComputeAt, RefusesToRepeatAReductionInIterationsThatRunAtOnce) {
 }
 
 TEST(ComputeAt, RefusesReadersThatNeedPartsWithAGapBetweenThem) {
-  // Copies x to P and P to T. One iteration of o reads two parts of T.
+  // Computes T below loop o, which keeps the results, and refuses to move it on into loop t: an iteration of t reads
+  // two elements of T with a gap between them.
+  //    P = x;  T = P;  for o < 6: for t < 2: { y[2 o + t] = T[2 o + t];  z[2 o + t] = T[2 o + t + 12] }
   Builder b("parts");
   const Id x = b.Input("x", DType::kI32, {24}), P = b.Temporary("P", DType::kI32, {24}),
            T = b.Temporary("T", DType::kI32, {24}), y = b.Output("y", DType::kI32, {12}),

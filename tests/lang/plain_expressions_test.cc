@@ -1,4 +1,4 @@
-// Expressions that compute the same are written in one way.
+// Tests that PlainExpressions writes expressions that compute the same in one way (lang/graph/plain_expressions.h).
 #include "lang/graph/plain_expressions.h"
 
 #include <gmock/gmock.h>
@@ -61,18 +61,18 @@ TEST(PlainExpressions, KeepEveryBit) {
       {[](Builder& b, Id x) { return b.Make(Op::kSub, kF32, x, b.Float(kF32, 0)); }, "y[i] = x[i]\n"},
       {[](Builder& b, Id x) { return b.Add(x, b.Float(kF32, 0)); }, "x[i] + f32(0)"},
       {[](Builder& b, Id x) { return b.Make(Op::kMin, kF32, x, b.Float(kF32, INFINITY)); }, "y[i] = x[i]\n"},
-      // NaN stays NaN
+      // A select that returns NaN for NaN becomes max or min, as x > 0 (or NaN) ? x : 0 becomes max(x, 0).
       {[](Builder& b, Id x) { return Select(b, Op::kCmpUGt, x, b.Float(kF32, 0), x, b.Float(kF32, 0)); },
        "max(x[i], f32(0))"},
       {[](Builder& b, Id x) { return Select(b, Op::kCmpLt, b.Float(kF32, 6), x, b.Float(kF32, 6), x); },
        "min(f32(6), x[i])"},
-      // NaN becomes the bound
+      // A select that returns the bound for NaN stays: x > 0 ? x : 0 is not max(x, 0), which returns NaN.
       {[](Builder& b, Id x) { return Select(b, Op::kCmpGt, x, b.Float(kF32, 0), x, b.Float(kF32, 0)); },
        "select(gt(x[i], f32(0)), x[i], f32(0))"},
-      // -0 stays -0
+      // A select that returns -0 for -0 stays: x < 0 ? 0 : x is not max(x, 0), which may return 0.
       {[](Builder& b, Id x) { return Select(b, Op::kCmpLt, x, b.Float(kF32, 0), b.Float(kF32, 0), x); },
        "select(lt(x[i], f32(0)), f32(0), x[i])"},
-      // indices of 0 and more
+      // A select by i >= 0 becomes its first value, since indices are 0 or more. A select by i >= 1 stays.
       {[](Builder& b, Id x) {
          const Id i = b.Make(Op::kCast, DType::kI64, b.Index(Builder::Iter(0)));
          return Select(b, Op::kCmpGe, i, b.Integer(DType::kI64, 0), x, b.Float(kF32, 6));

@@ -1,6 +1,6 @@
-// Tests that planted defects (lang/base/defect.h) show which random programs do not reach: a rule that refuses a program
-// lets it pass, or an analysis says another number. docs/fuzzing.md lists the tests that find them. Builds without
-// defects have nothing to test.
+// Tests planted defects (lang/base/defect.h) that random programs do not show. With the defect, a rule lets a program
+// pass that it should refuse, or an analysis gives a wrong number. docs/fuzzing.md lists the tests that find each
+// defect. Builds without defects skip these tests.
 #include <gtest/gtest.h>
 
 #include "lang/analysis/dataflow.h"
@@ -104,7 +104,9 @@ TEST_F(PlantedDefects, ASerialLoopIndexesRegisters) {
   EXPECT_TRUE(VerifyLowerable(nests).ok());
 }
 
-// 30 elements, of which a step of the loop copies 7: a row is a digit of their number, added to that of the tile.
+// A copy of a tile of B has memory for the tile (3 by 10 elements), and with the defect for all of B (12 by 10). The
+// loop over the elements of the tile is split by 7; the row of element n in the buffer is n/10, added to the first row
+// of the tile.
 TEST_F(PlantedDefects, ATileTakesTheMemoryOfTheWholeBuffer) {
   Schedule s = Scheduled(Matmul(4, 10, 12));
   const Block matmul = s.GetBlock("matmul");

@@ -52,7 +52,7 @@ TEST(Policies, RowsStandInTheOrderOfTheirNumbers) {
   EXPECT_LE(number, 64);
 }
 
-// "| `NAME` | DOES | .. | [DECISION](..) |" for each row, and no other rows.
+// docs/reference/policies.md has a row "| `NAME` | DOES | .. | [DECISION](..) |" for each policy, and no other rows.
 TEST(Policies, ThePageSaysWhatEachDoes) {
   std::ifstream file(absl::StrCat(KILN_SOURCE_DIR, "/docs/reference/policies.md"));
   const std::string page(std::istreambuf_iterator<char>(file), {});

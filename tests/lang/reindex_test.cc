@@ -10,7 +10,8 @@ namespace {
 using ::testing::HasSubstr;
 constexpr auto kI32 = DType::kI32;
 
-// Returns the program x = 2 A;  y[j, i] sum= x[i + r] * W[r, j]  (or x[i + r - 1], 0 beyond);  B = y
+// Returns the program x = 2 A;  y[j, i] sum= x[i + r] * W[r, j];  B = y. If `padded`, x[i + r - 1], 0 outside of x,
+// takes the place of x[i + r].
 Program Conv(bool padded = false) {
   Builder b("conv");
   const Id A = b.Input("A", kI32, {10}), W = b.Input("W", kI32, {3, 4}), x = b.Temporary("x", kI32, {10}),
@@ -50,7 +51,9 @@ for i < 8 {
 }
 
 TEST(Reindex, RefusesTilesOfAFusedLoopOfOneIterationThatAreEmpty) {
-  // y[i, j] = x[i] with i = i0 + f and j = f % 1, where f < 1 is fused and split in two.
+  // Refuses to reindex x for a block in a fused loop f < 1 that is split by 2, so that one of its iterations is an
+  // empty tile.
+  //    for i0 < 4: { x[i0] = A[i0];  for f < 1: B[i0 + f, f % 1] = x[i0 + f] }
   Builder b("unit");
   const Id A = b.Input("A", kI32, {4}), x = b.Temporary("x", kI32, {4}), B = b.Output("B", kI32, {4, 1});
   b.Compute("make", {{"i", 4}}, {x, {b.Iter(0)}}, b.Load(A, {b.Iter(0)}));
@@ -66,7 +69,9 @@ TEST(Reindex, RefusesTilesOfAFusedLoopOfOneIterationThatAreEmpty) {
 }
 
 TEST(Reindex, CopiesNoMoreThanTilesThatBeginBeforeTheFirstElementHave) {
-  // x[i] = A[i];  B[i] = i > 0 ? x[i - 1] : 0, which never reads the last element.
+  // Copies A for the block that computes x in the loop of its reader, reindexes the copy, and keeps the results. The
+  // first iteration begins before the first element, and no iteration reads the last one.
+  //    for i < 4: { x[i - 1] = A[i - 1];  B[i] = i > 0 ? x[i - 1] : 0 }
   Builder b("before");
   const Id A = b.Input("A", kI32, {4}), x = b.Temporary("x", kI32, {4}), B = b.Output("B", kI32, {4});
   const IndexSum i = b.Iter(0), before = i + IndexSum::Constant(-1);
@@ -137,7 +142,8 @@ TEST(Reindex, RefusesInstancesThatWriteOneElement) {
   EXPECT_THAT(Refusal(s), HasSubstr("instances of block \"last\" may write the same element"));
 }
 
-// Returns the program t = A + 1 over 6 x 4;  B = t in another shape
+// Returns the program t = A + 1, of 6 x 4 elements;  B[x, ...] = t[index] * x, where B has the given shape, and `index`
+// gives the indices of t for those of B.
 Program Reshaped(const std::vector<Extent>& shape, const std::vector<IndexSum>& index) {
   Builder b("reshaped");
   const Id A = b.Input("A", kI32, {6, 4}), t = b.Temporary("t", kI32, {6, 4}), B = b.Output("B", kI32, shape);

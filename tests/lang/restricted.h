@@ -15,7 +15,8 @@
 
 namespace kiln {
 
-// Returns the program Y[i] = X[i];  P[j] = W[j] + 1, Q[j] = P[j]*P[j], W a constant;  Z[i] = Y[i]*Q[i].  All of 8 elements.
+// Returns the program Y[i] = X[i];  P[j] = W[j] + 1;  Q[j] = P[j]*P[j];  Z[i] = Y[i]*Q[i], of 8 elements each. W is a
+// constant.
 inline Program Packed() {
   Builder b("packed");
   const Id X = b.Input("X", DType::kF32, {8}), W = b.Constant("W", DType::kF32, {8});
@@ -62,7 +63,9 @@ class Refusals {
     Schedule s = Scheduled(std::move(program));
     steps(s);
     EXPECT_FALSE(s.ok()) << title << " is not refused";
-    // "step 3 does not apply: MESSAGE\n  step 3:  results = PRIMITIVE operands"
+    // Takes the message and the primitive out of an error of these two lines:
+    //    step 3 does not apply: MESSAGE
+    //      step 3:  results = PRIMITIVE operands
     const std::vector<std::string> lines = absl::StrSplit(s.status().message(), '\n');
     const std::string message = lines[0].substr(lines[0].find(": ") + 2);
     std::string step = lines.size() < 2 ? "" : lines[1].substr(lines[1].find(":  ") + 3);

@@ -1,5 +1,5 @@
-// Tests what a block may read at its new place, if one iteration of a loop around it writes only a part of a
-// buffer.
+// Tests reverse-compute-at: what a block may read at its new place if one iteration of a loop around it writes only a
+// part of a buffer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Moves block `at` below loop i of block `table`, and then block `last` below loop j of block `at`.
+// Returns a schedule that moves block `at`, U = `moved_after`, below loop i of block `table`, whose nest is the text
+// `table`, and then block `last`, Y = U + `read`, below loop j of block `at`. If both moves apply, expects unchanged
+// results.
 Schedule Moved(const std::string& table, const std::string& read, const std::string& moved_after = "T") {
   const auto program =
       ParseProgram(absl::StrReplaceAll(R"(kiln.program v1
@@ -66,7 +68,8 @@ TEST(ReverseComputeAt, ReadsRowsThatEachIterationWritesWhole) {
   EXPECT_TRUE(s.ok()) << s.status();
 }
 
-// for o: { S[o] = A[o];  T[o] = B[o] };  C[i, j] = S[i] * T[j]. An iteration of o has only C[o, o] to compute.
+// Refuses to move C[i, j] = S[i] * T[j] into for o: { S[o] = A[o];  T[o] = B[o] }. An iteration of o could compute only
+// C[o, o].
 TEST(ReverseComputeAt, RefusesWhatCombinesPartsOfSeveralIterations) {
   Builder b("outer");
   const Id A = b.Input("A", DType::kF32, {4}), B = b.Input("B", DType::kF32, {4}),

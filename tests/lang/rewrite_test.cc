@@ -8,7 +8,7 @@
 namespace kiln {
 namespace {
 
-// Loads x at the first iter, and applies x = x*0.5 + x `times` times.
+// Returns an expression that loads x at the first iter, and applies x = x*0.5 + x `times` times.
 Id Diamonds(Program& p, Id buffer, int times) {
   const Range at = p.AddList({p.AddMark(IndexSum::Of(Source::Iter(0)), 8)});
   Id x = p.AddExpr(Expr::Load(DType::kF32, buffer, at));

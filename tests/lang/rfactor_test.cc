@@ -8,7 +8,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns the program for i < 6: for r < 10: t[i] op= A[i, r] (from what `initial` has);  for i < 6: B[i] = t[i]
+// Returns the program for i < 6: for r < 10: t[i] op= A[i, r];  for i < 6: B[i] = t[i], where op is the monoid. If
+// `initial`, t[i] starts from the input I[i].
 Program Rows(Monoid::Kind monoid, bool initial = false) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kI32, {6, 10}), I = b.Input("I", DType::kI32, {6}),
@@ -99,7 +100,7 @@ TEST(Rfactor, PartsOfPartsAreReducedInATree) {
 }
 
 TEST(Rfactor, ReductionsWithTwoResultsAreTakenApartTogether) {
-  // A custom monoid that reduces a pair: the sum and the number of terms.
+  // Rfactor splits a reduction with a custom monoid of two results, the sum and the number of terms, and keeps both.
   Program p = Rows(Monoid::Kind::kSum);
   const Id sum = p.nodes[p.nodes[p.nodes[kRoot].first].first].first;
   Monoid pair;
@@ -186,8 +187,8 @@ TEST(Rfactor, RefusesAnAxisThatTheWorkspaceLacks) {
   }
 }
 
-// Each iteration of a parallel loop computes all of t for itself. What combines the partial results starts from t, so it
-// must stay inside the loop.
+// Refuses an rfactor that moves the block that combines partial results out of a parallel loop: this block starts from
+// t[i], and each iteration of the loop computes all of t for itself.
 TEST(Rfactor, KeepsWhatItStartsFromInsideAParallelLoop) {
   Builder b("starts");
   const Id A = b.Input("A", DType::kI32, {4, 4}), t = b.Temporary("t", DType::kI32, {4}),

@@ -46,7 +46,8 @@ TEST_F(SampledTest, RefusesAWasteThatIsNone) {
 }
 
 TEST_F(SampledTest, TheTargetBoundsABudget) {
-  // 4 registers of 32 bytes hold 32 floats, or 16 doubles.
+  // The bound "registers" limits the innermost factor of a sampled tile to what the target's registers hold: 4
+  // registers of 32 bytes hold 32 floats, or 16 doubles.
   for (const auto& [type, most] : {std::pair(DType::kF32, 32), std::pair(DType::kF64, 16)}) {
     int64_t largest = 0;
     for (int i = 0; i < 200; ++i) {

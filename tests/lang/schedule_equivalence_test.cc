@@ -23,7 +23,7 @@ class Session {
     wanted_ = Run(state_.program, inputs_);
   }
 
-  // Tries `tries` random steps. Returns an error message, or an empty string.
+  // Tries `tries` random steps. Returns what went wrong, with the steps and both programs; empty if nothing did.
   std::string Go(int tries) {
     if (!wanted_.ok())
       return absl::StrCat("the original fails: ", wanted_.status().ToString(), "\n", original_);

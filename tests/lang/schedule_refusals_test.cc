@@ -1,5 +1,5 @@
-// Tests that steps which would change results are refused with the reason, and that similar legal steps keep
-// every bit.
+// Tests that a schedule refuses primitives that would change the program's results, with the reason, and that similar
+// legal primitives keep every bit of the results.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/base/check.h"
@@ -32,8 +32,8 @@ Program SumAndCopy() {
   return b.Finish();
 }
 
-// Splits a loop imperfectly at two levels: 5 divides neither 12 nor 9, and 3 does not divide 5. Returns the
-// outer loop.
+// Splits a loop of 12 or 9 iterations into tiles of 5 iterations, and the loop within a tile into tiles of 3: neither
+// factor divides its extent. Returns the outermost loop.
 Loop SplitBadlyTwice(Schedule& s, Loop loop) {
   const auto parts = s.Split(loop, {-1, 5});
   s.Split(parts[1], {-1, 3});
@@ -65,8 +65,9 @@ TEST(IndexSplit, RefusesToOvershootALoopThatABlockBelowDoesNotDependOn) {
 }
 
 TEST(IndexSplit, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoesNot) {
-  // for i < 12: { for u < 1: for r < 9: t.acc[u, i] sum= A[i, r];
-  //  t[i] = t.acc[0, i] }, where only acc has u.
+  // Refuses to split the loop u, which has one iteration, into 2: the block that sums depends on u, and the block that
+  // copies its result does not.
+  //    for i < 12: { for u < 1: for r < 9: t.acc[u, i] sum= A[i, r];  t[i] = t.acc[0, i] }
   Schedule s = Scheduled(SumAndCopy());
   const Block sum = s.GetBlock("sum");
   const Loop one = s.Split(s.GetLoops(sum)[1], {1, 9})[0];
@@ -79,7 +80,8 @@ TEST(IndexSplit, RefusesToOvershootALoopThatABlockBelowDependsOnAndItsReaderDoes
 }
 
 TEST(IndexSplit, RefusesToOvershootALoopInWhichWhatIsReadIsWrittenAnew) {
-  // for u < 1: for i < 8: { B[i] = t[i];  t[i] = A[i] + 1 }, after t = A.
+  // Refuses to split the loop u, which has one iteration, by 2. Another iteration would read the new values of t.
+  //    t = A;  for u < 1: for i < 8: { B[i] = t[i];  t[i] = A[i] + 1 }
   Program p = ParseProgram(R"(kiln.program v1
 program anew
 parameters A, B
@@ -102,7 +104,8 @@ for u < 1 {
 }
 
 TEST(IndexSplit, RefusesToInitializeAgainWhatIsReduced) {
-  // for i < 1 { t = 0; t += A }, where the store does not name i.
+  // Refuses to split the loop i by 2: no store depends on i, so that another iteration would set t to 0 again.
+  //    for i < 1: { t[0] = 0;  for r < 4: t[0] += A[0, r] }
   Program p = ParseProgram(R"(kiln.program v1
 program init
 parameters A, t
@@ -120,7 +123,8 @@ for i < 1 {
               HasSubstr("more than the extent 1 of loop i, on which block \"init\" does not depend"));
 }
 
-// Returns the program for u < 2: for i: for r: sum, where u feeds nothing.
+// Returns the program of SumAndCopy with a loop u around the sum that only repeats it:
+//    for u < 2: for i < 12: for r < 9: t[i] sum= A[i, r];  for i < 12: B[i] = t[i]
 Program Repeated() {
   Program p = SumAndCopy();
   const Id i = p.nodes[kRoot].first, u = p.AddLoop("u", 2);
@@ -130,7 +134,8 @@ Program Repeated() {
 }
 
 TEST(Reorder, RefusesToReadWhatIsNotWrittenYet) {
-  // t = A; B[i] = i > 0 ? t[i - 1] : 0, in one loop.
+  // Refuses to interchange the loops of this loop in tiles of 4, since iteration i reads what iteration i - 1 wrote:
+  //    for i < 8: { t[i] = A[i];  B[i] = i > 0 ? t[i - 1] : 0 }
   Builder b("before");
   const Id A = b.Input("A", DType::kF64, {8}), t = b.Temporary("t", DType::kF64, {8}),
            B = b.Output("B", DType::kF64, {8});
@@ -153,7 +158,8 @@ TEST(Reorder, RefusesToMoveARepetitionIntoAReduction) {
   EXPECT_THAT(Message(s), HasSubstr("may run an instance of block \"sum\" more than once"));
 }
 
-// Whether two handles name one loop can depend on decisions, so this is a refusal and not an invalid argument.
+// Reorder refuses a loop that is given twice, by two handles. The status is a failed precondition and not an invalid
+// argument, since it may depend on decisions whether two handles name the same loop.
 TEST(Reorder, RefusesALoopThatIsGivenTwice) {
   Schedule s = Scheduled(SumAndCopy());
   const auto before = s.GetLoops(s.GetBlock("sum")), after = s.GetLoops(s.GetBlock("sum"));
@@ -236,8 +242,10 @@ TEST(ReverseComputeAt, RefusesWhatIsWrittenWithGaps) {
 }
 
 TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
-  // t[i] = Σ_r A[i, r];  u[i] = t[i] + t[i + 1];  B[i] = u[i]:
-  // t is made twice below the loop of u, which then moves
+  // Refuses to run in parallel a loop i that reduces t[i] and t[i + 1], since neighboring iterations reduce the same
+  // element. The block that computed u in this loop has moved on to its reader:
+  //    for i < 8: { t[i] = Σ_r A[i, r];  t[i + 1] = Σ_r A[i + 1, r] }
+  //    for i < 8: { u[i] = t[i] + t[i + 1];  B[i] = u[i] }
   Builder b("halo");
   const Id A = b.Input("A", DType::kF64, {9, 3}), t = b.Temporary("t", DType::kF64, {9}),
            u = b.Temporary("u", DType::kF64, {8}), B = b.Output("B", DType::kF64, {8});
@@ -257,8 +265,8 @@ TEST(Parallel, RefusesIterationsThatReduceTheSameElements) {
   EXPECT_THAT(Message(s), HasSubstr("iterations of loop i repeat what others reduce in block \"sum\""));
 }
 
-// Returns a schedule that repeats `times` times P[i] = A[i - 1] or 0, in one loop around the block that fills P and the
-// block that copies A.
+// Returns a schedule of the program P[i] = i > 0 ? A[i - 1] : 0 for i < 4, which a loop `again` repeats `times` times.
+// One block fills P with 0, and another then copies A into it.
 Schedule FilledAndCopied(int64_t times) {
   Builder b("pad");
   const Id A = b.Input("A", DType::kF64, {3}), P = b.Output("P", DType::kF64, {4});
@@ -312,7 +320,9 @@ TEST(CacheWrite, CopiesBeforeTheNearestReader) {
 }
 
 TEST(CacheWrite, LeavesNoParallelLoopWithWhatNobodyReads) {
-  // parallel again < 2: for r < 4: t[] sum= A[r];  B[] = A[0]
+  // CacheWrite of the sum puts the copy of t into the parallel loop `again`, and not behind it, although no block reads
+  // t.
+  //    for again < 2, in parallel: for r < 4: t[] sum= A[r];  B[] = A[0]
   Program p = ParseProgram(R"(kiln.program v1
 program unread
 parameters A, B
@@ -339,7 +349,8 @@ TEST(CacheWrite, RefusesToCopyWhatIsNotWritten) {
   EXPECT_THAT(Message(s), HasSubstr("imperfect at more than their last level"));
 }
 
-// for i_0 < 4: { for i_1 < 4: sum; copy } where 12 elements leave the last iteration of i_0 nothing to do.
+// A schedule whose last tile is empty: it sums 12 rows in 4 tiles of 4 rows, and copies the sums of each tile.
+//    for i_0 < 4: { for i_1 < 4: sum of row 4 * i_0 + i_1;  copy of the tile }
 struct EmptyTile {
   EmptyTile() {
     i_0 = s.Split(s.GetLoops(sum)[0], {4, 4})[0];
@@ -430,7 +441,8 @@ TEST(CacheRead, CopiesAfterTheNearestWriter) {
   ExpectSameResults(SumAndCopy(), s.program());
 }
 
-// Returns the program T[i] = A[i];  for again < 2: { B[i] = T[i]; B[i] += A[i] }, the two blocks in nests of their own.
+// Returns the program T[i] = A[i];  for again < 2: { B[i] = T[i];  B[i] += A[i] }, with a loop i < 12 around each
+// block.
 Program StartsAgain() {
   return ParseProgram(R"(kiln.program v1
 program again

@@ -50,7 +50,8 @@ TEST(Serialize, RefusesAnyChangedByte) {
   }
 }
 
-// The checksum is correct here, so that the check of ids must find the error.
+// Deserialize refuses programs with ids out of bounds. Their checksum is correct, so that the check of ids must find
+// the error.
 TEST(Serialize, RefusesIdsOutOfBounds) {
   const auto refused = [](void (*change)(Program&)) {
     Program p = Sample();

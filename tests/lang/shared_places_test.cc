@@ -1,5 +1,5 @@
-// Tests which buffers in shared memory lie in one place (lang/threads/shared_places.h), and that thread clocks
-// (testing/threads/thread_clocks.h) judge it.
+// Tests which buffers lie one after the other in the same part of shared memory (lang/threads/shared_places.h), and
+// that thread clocks (testing/threads/thread_clocks.h) find plans in which two such buffers are in use at once.
 #include "lang/threads/shared_places.h"
 
 #include "gmock/gmock.h"
@@ -19,8 +19,8 @@ SyncPlan PlanOf(const Program& p) {
   return plan.ok() ? *plan : SyncPlan();
 }
 
-// Returns the buffers such as "S U": those in one place beside each other with a blank between, those of different
-// places with a bar.
+// Returns the names of the buffers in `places`, such as "S U | T": a blank between buffers with the same memory, a bar
+// between others.
 std::string TextOf(const Program& p, const std::vector<SharedPlace>& places) {
   std::string text;
   for (const SharedPlace& at : places) {
@@ -43,7 +43,8 @@ TEST(SharedPlaces, ABufferFollowsOneThatIsUsedNoMore) {
   EXPECT_EQ(CheckThreadClocks(p, plan), absl::OkStatus());
 }
 
-// Each thread uses what it wrote, so that nothing waits.
+// S and U do not get the same memory where threads would have to wait for this: here each thread reads only what it
+// wrote, so that the plan has no points.
 TEST(SharedPlaces, NoPointIsAddedForThem) {
   const Program p = Parsed(R"(kiln.program v1
 program own

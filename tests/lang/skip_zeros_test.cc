@@ -88,7 +88,8 @@ for h < 4 {
   ExpectSameResults(before, s.program());
 }
 
-// After tiling, y is 3*y0 + y1, and y % 2 cannot be expressed by y0 and y1.
+// A block of which decompose-padding separated the zeros may be tiled by 3, though it stores elements at even y only: y
+// is 3*y0 + y1 then, and y % 2 cannot be expressed by y0 and y1.
 TEST(DecomposePadding, OfElementsThatAreApartMayBeTiledAfterwards) {
   const Program before = Spread(8, 3, 2, 0);
   Schedule s = Scheduled(before);

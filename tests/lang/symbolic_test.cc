@@ -13,7 +13,7 @@ using ::testing::HasSubstr;
 constexpr DType kType = DType::kF32;
 constexpr IterKind kReduce = IterKind::kReduction;
 
-// Returns the program B[i] = monoid over r of f(i, r).
+// Returns the program B[i] = the monoid's combination of lift(i, r) over all r < length.
 template <typename Lift>
 Program Rows(Monoid::Kind monoid, int64_t length, Lift lift) {
   Builder b("rows");

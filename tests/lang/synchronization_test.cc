@@ -39,8 +39,8 @@ SyncPlan PlanOf(const Program& p) {
   return plan.ok() ? *plan : SyncPlan();
 }
 
-// Expects that the plan has no race, and that it has one without any of its points, or with a copy more under way at
-// any of its waits.
+// Expects that threads do not race under the synchronization plan of the program, and that they do if any point is left
+// out of the plan, or if any wait for asynchronous copies ends while one group of copies more is under way.
 void ExpectAllNeeded(const Program& p) {
   const SyncPlan plan = PlanOf(p);
   EXPECT_TRUE(CheckThreadClocks(p, plan).ok()) << CheckThreadClocks(p, plan);
@@ -133,8 +133,9 @@ TEST(Synchronization, AsynchronousCopiesAreWaitedForByGroups) {
   }
 }
 
-// for t, of threads: for k: { S = A[t, k];  R = S;  C[t, k] = R }, in one stage. No thread can wait for S before it
-// copies R, since both are copies of one group.
+// Of two asynchronous copies in one pipeline stage, the second reads what the first copies. Both belong to one group,
+// so that no thread could wait for the first alone: the plan makes the first a synchronous store.
+//    for t < 2 thread-x: for k < 12: { S = A[t, k];  R = S;  C[t, k] = R }
 TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
   Builder b("copied");
   const std::vector<Builder::IterSpec> iters = {{"t", 2}, {"k", 12}};
@@ -158,8 +159,10 @@ TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
   EXPECT_EQ(CheckThreadClocks(s.program(), plan), absl::OkStatus());
 }
 
-// for i: { for j: { F max= A[i, j], of a warpgroup; T[j] = max(B[i, j], F) }; C[i, j] = T[j], of threads, a stage later
-// }. The point within j is passed in each step but the last, which reads T.
+// Expects a plan without races for a pipelined loop i in whose last step one child, the loop j, does not run. A point
+// within j thus orders nothing in that step, which reads T.
+//    for i < 4: { for j < 3: { F = A[i, j], of a warpgroup;  T[j] = max(B[i, j], F) };
+//                 for j < 3 thread-x: C[i, j] = T[j], a stage later }
 TEST(Synchronization, PointsOfAChildThatDoesNotRunAtTheEndOrderNothingThere) {
   Builder b("late");
   const Id A = b.Input("A", DType::kF32, {4, 3}), B = b.Input("B", DType::kF32, {4, 3}),
@@ -192,8 +195,8 @@ TEST(Synchronization, ProducersHandCopiesOverByBarriersOfTheRing) {
   EXPECT_FALSE(CheckThreadClocks(p, without).ok());
 }
 
-// Returns one kernel whose blocks read what they, or others of its blocks if `turned`, wrote: step by step if it is a
-// pipeline.
+// Returns a kernel in which thread blocks write T = A and then read T: C[i] = T[7 - i], which another block wrote, if
+// `turned`, otherwise C[i] = T[i]. With `pipeline`, both are stages of a pipelined loop.
 Program AcrossBlocks(const std::optional<PipelineOptions>& pipeline, bool turned = true) {
   Builder b("two");
   const Id A = b.Input("A", DType::kF32, {8}), T = b.Temporary("T", DType::kF32, {8}),
@@ -281,8 +284,8 @@ TEST(Synchronization, OneThreadCombinesWhatThreadsOfAFusedLoopReduced) {
   }
 }
 
-// What all threads of a warp have waited for stays known when warpgroups wait within an iteration of thread-y. Planning
-// did not end.
+// Checks the plan of a loop over thread-y with points for warps and points for warpgroups. The analysis must not forget
+// that all threads of a warp waited when warpgroups wait within an iteration: planning this program did not end.
 TEST(Synchronization, AWaitWithinALoopHidesNoneOutsideOfIt) {
   const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
 program rows
@@ -338,7 +341,8 @@ for i < 9 {
   EXPECT_EQ(CheckThreadClocks(*p, PlanOf(*p)), absl::OkStatus());
 }
 
-// Threads turn each row in a nest of 30 loops: the time to plan does not double with each loop.
+// Plans a kernel whose threads reverse rows of 8 elements within a nest of 30 loops of 2 iterations. The time to plan
+// must not double with each loop. The plan has two points.
 TEST(Synchronization, DeepNestsArePlannedInNoTime) {
   constexpr int kDepth = 30;
   Builder b("deep");
@@ -358,7 +362,7 @@ TEST(Synchronization, DeepNestsArePlannedInNoTime) {
   EXPECT_EQ(PlanOf(s.program()).points.size(), 2u);  // within a row, and before the next one
 }
 
-// Returns a random program after random steps that make kernels.
+// Returns a random program after up to 40 random steps, which prefer primitives that make GPU kernels.
 Program RandomKernels(uint64_t seed) {
   RandomDice dice(Engine{seed});
   State state;
@@ -394,7 +398,8 @@ TEST(Synchronization, RandomKernelsHaveNoRace) {
   RecordProperty("points", static_cast<int>(points));
 }
 
-// A loop with one iteration is on no axis: thread 1 writes and reads element 1.
+// Expects a plan without races where a loop with one iteration is bound to thread-x within another loop of thread-x. It
+// does not count as an axis: thread t writes and reads element t of S.
 TEST(Synchronization, ALoopOfOneIterationTellsNoThreadsApart) {
   const auto p = ParseProgram(R"(kiln.program v1
 program unit
@@ -414,7 +419,8 @@ for b < 1 block-x {
   EXPECT_EQ(CheckThreadClocks(*p, PlanOf(*p)), absl::OkStatus());
 }
 
-// Another rule refuses such programs (lang/analysis/owners.cc).
+// Checks that the thread clocks refuse a program whose second kernel reads what the first one wrote, unless the buffer
+// is in global memory. CheckOwners (lang/analysis/owners.cc) refuses such programs, too.
 TEST(ThreadClocks, MemoryEndsWithItsKernel) {
   for (const auto& [storage, ends] : std::vector<std::pair<Storage, bool>>{{Storage::kShared, true},
                                                                            {Storage::kRegister, true},

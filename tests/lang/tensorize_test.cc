@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 constexpr auto kI32 = DType::kI32, kF64 = DType::kF64;
 
-// Returns the program C[i, j] sum= A[i, k] * B[k, j], B transposed or not.
+// Returns the program C[i, j] sum= A[i, k] * B[k, j], or A[i, k] * B[j, k] if `transposed`. `monoid` replaces the sum.
 Program Matmul(DType type = kI32, int64_t m = 4, bool transposed = false,
                Monoid::Kind monoid = Monoid::Kind::kSum) {
   Builder b("matmul");
@@ -25,7 +25,8 @@ Program Matmul(DType type = kI32, int64_t m = 4, bool transposed = false,
   return b.Finish();
 }
 
-// Tiles i, j and k. Returns the loops of the tiles, outer and inner.
+// Splits the loops i, j and k of a matmul into tiles of the given sizes. Returns the six loops, outermost first: those
+// over tiles, and then those within a tile.
 std::vector<Loop> Tile(Schedule& s, const std::vector<int>& tiles) {
   std::vector<Loop> outer, inner;
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
@@ -84,7 +85,7 @@ TEST(Tensorize, TextHashAndBytesKeepTheCall) {
 }
 
 TEST(Tensorize, MatchesPartsOfLargerBuffersInOtherOrders) {
-  // A dot product is a tile in which the spatial iters are fixed.
+  // Tensorizes a tile of loop k of a matmul to a dot product: within this tile, the iters i and j are fixed.
   Schedule s = Scheduled(Matmul(kF64));
   const auto k = s.Split(s.GetLoops(s.GetBlock("matmul"))[2], {2, 2});
   const Block tile = s.Blockize(k[1]);
@@ -125,8 +126,8 @@ TEST(Tensorize, RefusesOperandsElsewhere) {
   EXPECT_THAT(Refusal(s), HasSubstr("operand A is A.cache: found in shared; wanted in global"));
 }
 
-// Returns the program C.frag[i, j] sum= f32(A[i, k]) * f32(B[k, j]) in a tile of one mma, fragments with the given
-// layout of A.
+// Returns the program C[i, j] sum= f32(A[i, k]) * f32(B[k, j]) of the size of one mma, with A = 2 and B = 3. A, B and C
+// are fragments of a warp; `layout` is the layout of A.
 Program Fragments(const std::string& layout) {
   const auto program = ParseProgram(R"(kiln.program v1
 program frag
@@ -244,7 +245,8 @@ TEST(Verify, RefusesACallThatDoesNotMatch) {
   EXPECT_THAT(Verify(p).message(), HasSubstr("is a call of tiny.nothing, which is not declared"));
 }
 
-// A call that is wrong stands for one that nobody looks at: steps elsewhere take time for the calls that they touch alone.
+// Steps check only the calls of intrinsics that they touch. In a program with a call that does not match its intrinsic,
+// steps of another nest and around the call apply, and a step inside the call is refused.
 TEST(Tensorize, AStepMatchesNoCallThatItDoesNotTouch) {
   Builder b("two");
   const Id A = b.Input("A", kI32, {4, 4}), B = b.Input("B", kI32, {4, 4}), C = b.Output("C", kI32, {4, 4}),

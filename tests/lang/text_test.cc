@@ -207,7 +207,8 @@ TEST(Text, AValueHasOneMeaning) {
   EXPECT_THAT(ParseProgram(text).status().message(), HasSubstr("the block has a value \"v0\" already"));
 }
 
-// Primitives ask which loops feed a reduction, so the text must name a loop with one iteration too.
+// The text of a program names loops with one iteration in bindings: primitives ask which loops feed a reduction, also
+// after the text was read back.
 TEST(Text, KeepsLoopsOfOneIteration) {
   Builder b("unit");
   const Id x = b.Input("X", DType::kF32, {8}), y = b.Output("Y", DType::kF32, {8});
@@ -259,7 +260,7 @@ TEST(Text, WhatVerifyRefusesDoesNotParse) {
 }
 
 TEST(Text, CustomMonoidsHaveSeveralResults) {
-  // An argmax, whose monoid has two results.
+  // Prints, reads back and runs an argmax, whose monoid has two results.
   const auto p = ParseProgram(R"(kiln.program v1 program argmax parameters A, V, I
     buffer A: f32[5] input  buffer V: f32[] output  buffer I: i64[] output
     monoid pick identity (f32(-inf), i64(0)) combine (select(gt(r0, l0), r0, l0), select(gt(r0, l0), r1, l1))

@@ -28,7 +28,7 @@ Broken Chain() {
   return x;
 }
 
-// Returns the message of Verify after the program was broken.
+// Returns the message with which Verify refuses a valid program after `damage` has broken it.
 std::string After(const std::function<void(Program&, const Broken&)>& damage) {
   Broken x = Chain();
   damage(x.program, x);

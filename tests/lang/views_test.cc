@@ -1,4 +1,5 @@
-// Parts of a concatenation are written in place, and slices are read in place.
+// Tests views of model plans (lang/graph/views.h): blocks write the parts of a concatenation in place and read slices
+// in place, without copies.
 #include "lang/graph/views.h"
 
 #include <gmock/gmock.h>
@@ -17,8 +18,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// Returns two products side by side (`axis` 1) or one after the other (`axis` 0), and a product of the first `rows`
-// rows and eight columns of both together.
+// Returns a program of two products of `rows` x 8 elements, their concatenation along `axis`, and a product of the
+// first `rows` rows and eight columns of the concatenation.
 Program Concatenation(int axis, int64_t rows = 4) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {rows, 8});
@@ -54,7 +55,7 @@ TEST(Views, ConsecutivePartsNeedNoCopy) {
                                                  "  128 .. 256  part1  part of both\n"));
 }
 
-// A net of products of x, of 4 x 8 elements each, and of what is put together from them.
+// Builds a model from products of 4 x 8 elements, concatenations of their results, and products of the concatenations.
 struct Net {
   Builder b{"net"};
   const Id x = b.Input("x", kF32, {4, 8});
@@ -66,7 +67,7 @@ struct Net {
     return to;
   }
 
-  // Adds the parts one after the other to a buffer, which a product then reads.
+  // Adds a concatenation of the parts along rows, with one block for each part, and a product that reads it.
   void Put(const std::vector<Id>& parts, const std::string& name) {
     const auto rows = static_cast<int64_t>(4 * parts.size());
     const Id whole = b.Temporary(name, kF32, {rows, 8});
@@ -77,7 +78,8 @@ struct Net {
     b.MakeOutput(Dense(whole, rows, absl::StrCat("of.", name)));
   }
 
-  // Returns the calls, without bytes, and the parts of the arena, as text.
+  // Finishes and plans the model. Returns the number of calls as text, and for each view the name of the part, its
+  // offset in bytes and the buffer in which it lies.
   std::string Planned() {
     Program model = b.Finish();
     MarkViews(model, 64);
@@ -105,7 +107,7 @@ TEST(Views, APartOfTwoConcatenationsIsCopiedToOneOfThem) {
   const Id p = net.Dense(net.x, 4, "p"), q = net.Dense(net.x, 4, "q"), r = net.Dense(net.x, 4, "r");
   net.Put({p, q}, "one");
   net.Put({q, r}, "two");
-  // The product that computes q writes it to both.
+  // No call copies q from one concatenation to the other: the product that computes q stores it to both.
   EXPECT_EQ(net.Planned(), "5 calls, p at 0 of one, q at 128 of one, two.part at 0 of two, r at 128 of two");
 }
 
@@ -117,7 +119,9 @@ TEST(Views, ParametersAreCopiedIfPartsOfTheirOwnMakeUpHalf) {
   EXPECT_EQ(less.Planned(), "2 calls");
 }
 
-// A concatenation as the importer reads a file's tensor.concat.
+// If one block writes a whole concatenation, as the importer reads a tensor.concat, each part is still written in
+// place:
+//    both[i, j] = i < 4 ? p[i, j] : q[i - 4, j]
 TEST(Views, AConcatenationInOneBlockIsAStoreForEachPart) {
   Net net;
   Builder& b = net.b;
@@ -148,8 +152,8 @@ TEST(Views, PartsSideBySideOrUnalignedAreCopied) {
   for (Program model : {Concatenation(1), Concatenation(0, 3)}) EXPECT_EQ(MarkViews(model, 64), 0);
 }
 
-// Returns a product of 12 rows, and products of two slices of it with `rows` rows: from row `first` on, and the last
-// ones.
+// Returns the program all = x * w, of 12 rows, and the products of two slices of `all` with w: `rows` rows from row
+// `first` on, and the last `rows` rows.
 Program Slices(int64_t first, int64_t rows = 4) {
   Builder b("net");
   const Id x = b.Input("x", kF32, {12, 8}), w = b.Constant("w", kF32, {8, 8}),

@@ -1,5 +1,6 @@
-// Tests at least 2,000 random traces of the default space of each of three CPUs, for the inputs and the published
-// operators: the prover proves 99 of 100 equal to their originals. Prints how many draws the checks of proposals refused.
+// Draws at least 2,000 random traces from the default space of each of three CPUs, for the operators of
+// tests/inputs/ops and bench/operators. Expects that the prover proves 99 of 100 equal to the original program. Prints
+// how many draws the validator refused.
 #include <filesystem>
 
 #include "backends/import/import.h"

@@ -1,4 +1,5 @@
-// Tests those files of tests/inputs/field whose unscheduled program takes long.
+// Tunes and exports the MLIR files of tests/inputs/field that run long, calls the exported functions from C, and
+// expects the right results.
 #include "tests/e2e/field_files.h"
 
 namespace kiln {

@@ -1,5 +1,6 @@
-// Tunes a dense layer with GELU for a GPU, on a machine that has none, with 200 trials: the records and the exported cubins
-// are the same for any number of threads, and after a kill.
+// Tunes a dense layer with GELU for a GPU with estimated times (--static), so that no GPU is needed, with 200 trials.
+// Expects that the records and the exported cubins are the same for any number of threads, and if the search is killed
+// and resumed.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -24,7 +25,7 @@ constexpr size_t kTrials = 200, kTrialsBeforeTheKill = 100;
 
 class GpuTune : public testing::Test {
  protected:
-  // Returns the arguments of a run, whose database and folder of exported files have its name.
+  // Returns the arguments of `kiln tune` with a database and an output folder that are named after `run`.
   std::vector<std::string> Arguments(const std::string& run, int threads) const {
     return {"tune",
             absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/ops/", kName, ".mlir"),
@@ -41,7 +42,8 @@ class GpuTune : public testing::Test {
             run};
   }
 
-  // Returns the records, in the order of their trials, without the times at which they were made; then the cubin.
+  // Returns, as text to compare, the records of a run in the order of their trials, without times of day, and the
+  // exported cubin.
   std::string ResultOf(const std::string& run) const {
     const auto store = OpenStore(folder_ / (run + ".db"));
     EXPECT_TRUE(store.ok()) << store.status();
@@ -67,7 +69,8 @@ class GpuTune : public testing::Test {
     return ran;
   }
 
-  // Starts a run and kills it after so many trials. Returns the trials that its database then has.
+  // Starts a run and kills it when its database has at least `trials` records. Returns the number of records that it
+  // then has.
   size_t Kill(const std::string& run, int threads, size_t trials) const {
     KilnProcess process(Arguments(run, threads), folder_.path());
     const auto made = [&]() -> size_t {

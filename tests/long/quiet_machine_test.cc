@@ -1,5 +1,5 @@
-// Tests what the clock says of kernels whose time is known, or that differ in the state of the caches alone.
-// They need a quiet machine. bench/floors/floors_bench.cc has the speeds that must be reached.
+// Tests measured times: of kernels that spin for a known time, and with cold and warm caches. These tests need a
+// machine that runs nothing else. bench/floors/floors_bench.cc has the speeds that must be reached.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ double Fastest(const std::vector<double>& seconds) {
   return *std::min_element(seconds.begin(), seconds.end());
 }
 
-// Returns the shortest time between two readings that differ.
+// Returns the resolution of MonotonicSeconds in seconds: the shortest difference between two readings.
 double ResolutionOfTheClock() {
   double least = 1;
   for (int i = 0; i < 10000; ++i) {
@@ -91,8 +91,8 @@ TEST(QuietMachine, IsRelativeToAReferenceKernelThatTakesTwiceAsLongAsUndisturbed
   EXPECT_EQ(RunOne(request).detail, "the time of the reference kernel must be positive");
 }
 
-// Simulates a core that is shared for a while: the reference kernel takes twice as long, but this kernel does
-// not.
+// Simulates a core that is disturbed half of the time: in 40 of 80 runs, the reference kernel takes twice as long.
+// Tests that only samples from the undisturbed time are reported.
 TEST(QuietMachine, ReportsSamplesOfAQuietCoreWhereThereAreEnough) {
   RunRequest request = Spin(500e-6);
   request.timing.runs = 20;

@@ -1,7 +1,7 @@
 // Tests loop plans of two kernels for a GPU, which are written by hand: a tiled product with a pipeline of two stages
 // (tests/lower/gpu/simt.txt), and a softmax that reduces over threads (tests/lower/gpu/softmax.txt). Each file has a
-// program, which a schedule in this test makes, and its plan. The interpreter of plans must get the program's results in
-// every order of threads, and must refuse the plan if one of its syncs is removed.
+// program, which a schedule in this test makes, and its plan. The interpreter of plans must get the program's results
+// in every order of threads, and must refuse the plan if one of its syncs is removed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -85,7 +85,8 @@ void ExpectSameResults(const Kernel& kernel) {
   }
 }
 
-// Expects that what PlanKernels makes of the schedule computes the same, with as many syncs.
+// Expects that the loop plan that PlanKernels makes of the kernel's schedule has `syncs` syncs of warps, and computes
+// the results of the kernel's program in all tried orders of threads.
 void ExpectPlansTheSchedule(const Kernel& kernel, int syncs) {
   const auto planned = plan::PlanKernels(kernel.schedule.program());
   ASSERT_TRUE(planned.ok()) << planned.status();
@@ -102,7 +103,8 @@ void ExpectPlansTheSchedule(const Kernel& kernel, int syncs) {
   }
 }
 
-// Expects that the plan fails in every order of threads if any sync is removed. Returns the number of syncs.
+// Expects that the loop plan of the kernel fails in all tried orders of threads if any of its syncs is removed. Returns
+// the number of syncs.
 int ExpectAllSyncsAreNeeded(const Kernel& kernel) {
   const plan::Planned planned = Parsed(kernel);
   for (int sync = 0;; ++sync) {
@@ -132,7 +134,8 @@ TEST(GpuPlans, SoftmaxReducesOverThreads) {
   ExpectPlansTheSchedule(kernel, 2);
 }
 
-// Without the block, the loop would have two children, and a stage for one.
+// PlanKernels refuses a pipelined loop whose only child is a block around two nests of threads. Without this block, the
+// loop would have two children, but a pipeline stage for one.
 TEST(GpuPlans, RefuseABlockOfTwoNestsInAPipelinedLoop) {
   const auto program = ParseProgram(R"(kiln.program v1
 program nested
@@ -154,7 +157,9 @@ for k < 2 pipelined (0 0) {
   EXPECT_EQ(status.message(), "plans for GPUs do not have blocks of several nests in a pipelined loop yet");
 }
 
-// --- Small plans: threads put elements into shared memory, and get the elements of other threads
+// The beginning of a program with a loop plan. In it, 64 threads put a row of A into shared memory, and then get the
+// elements of their neighbors: B[g, i] = S[g, i ^ 1]. The loop k repeats this. Each test appends the nodes of the
+// plan's loop k.
 
 constexpr char kSwap[] = R"(kiln.program v1
 program swap
@@ -188,8 +193,8 @@ entry swap {
     for k 2 {
 )";
 
-// Returns the error of the plan that has these nodes in the loop k: "other results" if they are wrong, and "" if they
-// are right.
+// Runs the program `of` by its loop plan, with the given nodes in the plan's loop k. Returns the error of parsing or
+// running the plan, "other results" if they differ from those of the program, and otherwise "".
 std::string Fault(absl::string_view nodes, absl::string_view of = kSwap) {
   const auto parsed = plan::ParsePlan(absl::StrCat(of, nodes, "}}}"));
   if (!parsed.ok()) return std::string(parsed.status().message());
@@ -207,7 +212,7 @@ TEST(PlanThreads, SeeWhatOthersWroteAfterASyncOnly) {
   const std::string sync = "sync block ";
   EXPECT_EQ(Fault(absl::StrCat(kPut, sync, kGet, sync)), "");
   EXPECT_EQ(Fault(absl::StrCat(kPut, kGet, sync)), "element 1 of S is read before it is written");
-  // The second iteration writes what the first reads.
+  // Without a sync at its end, the second iteration of loop k writes elements that other threads read in the first one.
   EXPECT_EQ(Fault(absl::StrCat(kPut, sync, kGet)),
             "element 0 of S is used by two threads, with no sync between them");
 }
@@ -246,7 +251,8 @@ TEST(PlanThreads, DoNotReachASyncInADivergentBranch) {
             "a sync of a block that 60 of 64 threads reach");
 }
 
-// The elements of an asynchronous store are there after a wait for its group.
+// Checks that threads may read the elements of an asynchronous store only after a sync that waits for its group. Plans
+// are refused in which the sync waits for no group, or leaves this group under way.
 TEST(PlanThreads, WaitForTheirCopies) {
   constexpr char kCopy[] = "for t 64 axis thread-x { put stores async } commit ";
   EXPECT_EQ(Fault(absl::StrCat(kCopy, "sync block groups 0 ", kGet, "sync block ")), "");

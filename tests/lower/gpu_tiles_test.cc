@@ -1,5 +1,5 @@
-// Plans of random tiled products for GPUs compute what the product does: the interpreter of plans runs them, and finds races,
-// missing waits and elements that are read too early.
+// Tests that plans of random tiled products for GPUs compute what the product does. The interpreter of plans runs them,
+// and finds races, missing waits and elements that are read too early.
 #include <gtest/gtest.h>
 
 #include "backends/lower/kernels/plan_kernels.h"

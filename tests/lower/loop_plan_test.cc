@@ -1,5 +1,4 @@
-// Tests loop plans: the decisions of passes as text, and plans of random programs, which must compute the
-// same as the programs.
+// Tests that the loop plans of random programs compute the same as the programs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +39,8 @@ TEST(LoopPlan, ComputesWhatRandomProgramsDo) {
   EXPECT_GT(planned, Repeats(1000));
 }
 
-// Lanes 2*n and 2*n + 1 both compute sum[n]. Each adds each term to the value that was there before the lanes.
+// Lanes 2*n and 2*n + 1 of a vectorized loop both compute sum[n] = Σ_r in[n, r]. The plan adds each term once: each
+// lane adds a term to the value that was there before the lanes.
 TEST(LoopPlan, LanesThatShareAnElementAddATermOnce) {
   const auto program = ParseProgram(R"(kiln.program v1
 program pairs

@@ -49,7 +49,8 @@ for i < 4 { for k < 8 { block sum { spatial i < 4 = i  reduction k < 8 = k  S[i]
       S[i] accumulate sum= A[i, k])"));
 }
 
-// The stages of a pipeline are those of its own children.
+// DecomposeReductions copies the loops of a reduction around the block that stores the identity. The copy of a
+// pipelined loop is serial, since the stages are those of the loop's own children.
 TEST(DecomposeReductions, MakesACopyOfAPipelinedLoopSerial) {
   Program p = Parsed(R"(
 program sums
@@ -63,8 +64,8 @@ for k < 8 { for i < 4 pipelined (0 0) { block sum { spatial i < 4 = i  reduction
   EXPECT_THAT(ToString(p), HasSubstr("for i < 4 pipelined (0 0) {\n    block sum {"));
 }
 
-// Returns true if short-loop unrolling unrolls tiles of padded rows: tiles have eight lanes, and the first and last
-// cross the bounds.
+// Returns true if UnrollShortLoops unrolls the loop over the tiles of a row of `columns` elements with padding. Tiles
+// have eight lanes; the first and the last one cross the bounds of the row.
 bool WritesOutTilesOf(int64_t columns) {
   Program p = Parsed(absl::StrReplaceAll(
       R"(
@@ -89,7 +90,8 @@ TEST(UnrollShortLoops, DoesSoWithFewTilesOfAPaddedRow) {
   EXPECT_FALSE(WritesOutTilesOf(100 * 8 - 2));
 }
 
-// The elements of a panel T of 24 columns, in tiles of six, that a loop copies in vectors of four from column `first` on.
+// Returns how many elements PlanIndices gives the temporary T. An iteration of loop k copies 24 columns of 8 rows to T,
+// in vectors of four from column `first` on, and then reads them.
 int64_t ElementsOfAPanel(absl::string_view layout, absl::string_view first) {
   Program p = Parsed(absl::StrReplaceAll(R"(
 program panel
@@ -115,7 +117,9 @@ for k < 31 {
   return 0;
 }
 
-// (k*24 + v*4 + c)/6 is k*4 + (v*4 + c)/6, of which a temporary keeps what one k needs.
+// For tiles of 6 columns, PlanIndices divides (k*24 + v*4 + c)/6 to k*4 + (v*4 + c)/6, and a temporary then has only
+// the 4 tiles that one iteration of k needs, or 5 if they begin within a tile. It has all 128 tiles if 6 does not
+// divide the factor of k.
 TEST(PlanIndices, TakesMultiplesOutOfADivision) {
   EXPECT_EQ(ElementsOfAPanel("(d1/6 < 128, d0 < 8, d1%6 < 6)", "k*24"), 4 * 8 * 6);
   EXPECT_EQ(ElementsOfAPanel("(d1/6 < 128, d0 < 8, d1%6 < 6)", "k*24 + 18"), 4 * 8 * 6);

@@ -82,7 +82,7 @@ PlanCase ParseCase(absl::string_view text) {
   return c;
 }
 
-// Returns the program with the plan that the passes before this one make of it.
+// Returns the text of the case's program, and of the plan that the passes before the tested one make of this program.
 std::string WithPlan(const PlanCase& c) {
   const auto program = ParseProgram(c.before);
   EXPECT_TRUE(program.ok()) << program.status();

@@ -57,7 +57,7 @@ TEST(PlanText, OfAParsedTextIsThatText) {
   EXPECT_EQ(plan::Text(*parsed), kRow);
 }
 
-// The text has every kind of node in the grammar.
+// Parses a plan with every kind of node in the grammar, and expects that it prints as the same text.
 TEST(PlanText, HasAllNodes) {
   const std::string text =
       absl::StrCat(std::string(kRow, std::strstr(kRow, "entry") - kRow), R"(entry "first" prepare {
@@ -122,7 +122,8 @@ TEST(PlanText, SaysWhereItIsWrong) {
   EXPECT_EQ(wrong("kiln.plan v1", ""), "17:1: found \"condition\", wanted \"for\" or \"block\"");
 }
 
-// Parses the plan after each pass, for random programs.
+// Plans random programs. After each pass, the text of the plan must parse, print as the same text, and compute the same
+// results.
 TEST(PlanText, OfRandomProgramsParses) {
   int planned = 0;
   for (uint64_t seed = 1; seed <= Repeats(1000); ++seed) {

@@ -32,7 +32,7 @@ std::string Reprinted(const std::string& trace) {
   return parsed.ok() ? Print(*parsed) : std::string(parsed.status().message());
 }
 
-// Returns a line of a trace that records this choice of a module.
+// Returns the line of a trace that records the choice `name` of a module.
 std::string ChoiceLine(absl::string_view module, absl::string_view name) {
   return absl::StrCat("choice \"cpu/", module, "/block/", name, "\" 1 of 2\n");
 }

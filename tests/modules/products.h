@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// Returns a product of u8 and i8, as VNNI computes it.
+// Returns a matrix product of bytes as VNNI computes it: A is unsigned, B signed, and sums are in i32.
 inline Program Bytes(int64_t m, int64_t n, int64_t k) {
   Builder b("bytes");
   const Id x = b.Input("A", DType::kI8, {m, k}), y = b.Input("B", DType::kI8, {k, n}),

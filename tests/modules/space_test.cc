@@ -21,7 +21,7 @@ Program Matmul() {
   return b.Finish();
 }
 
-// Returns the steps of a space under one seed, as text.
+// Returns the steps that a space makes for a matmul with a fixed seed, as text.
 std::string Steps(const Space& space, const Target& target = {}) {
   RandomDice dice(Engine{7});
   RandomChooser chooser(dice);

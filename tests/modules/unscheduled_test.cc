@@ -1,4 +1,4 @@
-// Tests which blocks modules leave alone.
+// Tests CheckUnscheduled, which tells modules which blocks to leave alone: those whose instances a loop runs again.
 #include "modules/unscheduled.h"
 
 #include "gmock/gmock.h"

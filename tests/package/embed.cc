@@ -1,4 +1,5 @@
-// Imports a file, tunes it with few trials, checks the best and exports it.
+// Uses the API of the installed package: imports a file, tunes it with 4 trials, checks the best programs and exports
+// them.
 #include <iostream>
 
 #include "api/kiln.h"

@@ -1,4 +1,4 @@
-// Enumerates a space and replays a trace of it, without the backends.
+// Uses the installed package without the backends: enumerates the sketches of the default space, and replays a trace.
 #include <iostream>
 
 #include "lang/program/builder.h"

@@ -1,4 +1,5 @@
-// Tests candidates that misbehave, and how that is reported.
+// Tests how the runner reports kernels that are wrong, crash, hang, use too much memory, write outside of their
+// buffers, or start processes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -60,8 +61,8 @@ TEST(Candidate, ThatIsRightOnlyTheFirstTimeIsWrong) {
   EXPECT_EQ(Name(RunOne(request)), "wrong_result");
 }
 
-// Returns C code of 0 * exp(x - max) over ten rows of a hundred elements, where max ignores the elements before
-// `first`.
+// Returns C code that computes 0 * exp(x - max) for ten rows of a hundred elements, where max is the maximum of the
+// elements of the row from `first` on.
 std::string RowsOfExp(int first) {
   return absl::StrCat(
       "#include <math.h>\nint f(float* a, float* b) { for (int r = 0; r < 1000; r += 100) { float m = "
@@ -192,7 +193,8 @@ TEST(Candidate, ThatWritesBeforeTheStartViolatesAGuard) {
   EXPECT_EQ(Name(result), "guard_violated");
 }
 
-// Returns C code of f(in, out) that doubles 1000 floats by way of a temporary, after the statement `first`.
+// Returns C code of a function f(in, out) that runs the statement `first`, then copies 1000 floats to a temporary `t`
+// from malloc, and from there doubled to the output.
 std::string ThroughTemporary(const std::string& first) {
   return absl::StrCat("int f(float* a, float* b) { volatile float* t = malloc(4000);\n", first,
                       "for (int i = 0; i < 1000; ++i) t[i] = a[i];\n"
@@ -226,8 +228,8 @@ TEST(Candidate, ThatNeverFreesATemporaryIsWatchedToo) {
   EXPECT_EQ(Name(RunOne(Request(absl::StrReplaceAll(kLeaks, {{"%s", "1000"}})))), "guard_violated");
 }
 
-// Like compiled code, the kernel aligns its temporaries. The bytes that it skips for alignment are guarded
-// too.
+// A kernel that allocates a temporary with 64 bytes more and aligns it itself, as compiled code does. Tests that an
+// access right behind the aligned temporary is found, although malloc's block goes on.
 TEST(Candidate, ThatAlignsItsTemporariesIsWatchedToTheirEnds) {
   if (kSanitized) GTEST_SKIP() << "memory is not watched";
   constexpr char kAligns[] =
@@ -240,7 +242,8 @@ TEST(Candidate, ThatAlignsItsTemporariesIsWatchedToTheirEnds) {
   EXPECT_EQ(RunOne(bad).detail, "access 0 bytes past the end of a temporary, in the warm-up");
 }
 
-// Only the first run has guards; timed runs get plain memory.
+// Tests that only the first run of a kernel has guards around its temporaries: a write beside a temporary in later
+// runs, which are timed, is not found.
 TEST(Candidate, FindsPlainMemoryWhereItIsTimed) {
   if (kSanitized) GTEST_SKIP() << "memory is not watched";
   EXPECT_EQ(

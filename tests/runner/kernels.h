@@ -1,4 +1,4 @@
-// Small kernels for the tests of the runner, compiled from C on demand.
+// Compiles small kernels from C on demand and makes requests to run them, for tests of the runner (backends/runner).
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ inline const std::filesystem::path& TestFolder() {
   return folder;
 }
 
-// Returns the shared object of a C source; each source is compiled once.
+// Returns the bytes of the shared object that cc makes of a C source. Each source is compiled once per process.
 inline const std::string& CompileC(const std::string& source) {
   static std::map<std::string, std::string> compiled;
   auto [at, is_new] = compiled.try_emplace(source);
@@ -49,7 +49,7 @@ inline const std::string& CompileC(const std::string& source) {
   return at->second;
 }
 
-// Returns a request to run f(in, out) on `elements` floats; `body` is its C code.
+// Returns a request to run the function f(in, out) of the C code `body`, with an input and an output of `elements` f32.
 inline RunRequest Request(const std::string& body, int64_t elements = 1000) {
   RunRequest request;
   request.kernel = {.shared_object = CompileC(
@@ -85,7 +85,8 @@ inline RunResult RunOne(const RunRequest& request) {
   return pool->RunAll({request}).front();
 }
 
-// Creates a reference file with the outputs of kTwice.
+// Runs kTwice, which doubles 1000 floats, writes its output to a file to compare others with, and returns the file's
+// path.
 inline std::string TwiceReference() {
   RunRequest request = Request(kTwice);
   request.write_reference_to = TestFolder() / "twice";
@@ -96,7 +97,8 @@ inline std::string TwiceReference() {
 
 inline std::string Name(const RunResult& result) { return std::string(RunStatusName(result.status)); }
 
-// Returns a kernel that computes for `seconds`, a C expression in which n is the number of earlier runs.
+// Returns a request to run a kernel that only spins. `seconds` is a C expression for its time, in which n is the number
+// of earlier runs.
 inline RunRequest Spin(const std::string& seconds) {
   return Request(absl::StrCat(
       "static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "

@@ -1,4 +1,5 @@
-// Tests the thread pool of compiled code: it runs each iteration once, on several threads, for any caller.
+// Tests kiln_parallel_for, the thread pool of compiled code: it runs each iteration once, on several threads, also for
+// several callers at once, for nested calls, and in forked processes.
 #include "backends/runner/kiln_pool.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,8 @@ void For(int threads, int64_t total, int64_t chunk, const Body& body) {
       [](int64_t begin, int64_t end, void** given) { (*static_cast<Body*>(given[0]))(begin, end); }, args);
 }
 
-// Counts how often each iteration ran, and the size of the smallest range except the last.
+// Counts how often each iteration of a parallel loop ran. `least` is the size of the smallest range that a call of the
+// body got, except the range at the end.
 struct Counts {
   explicit Counts(int64_t total) : ran(static_cast<size_t>(total)) {}
   void Add(int64_t begin, int64_t end) {
@@ -52,7 +54,8 @@ TEST(KilnPool, RunsEachIterationOnceInRangesOfAtLeastAChunk) {
   For(2, -5, 1, [](int64_t, int64_t) { ADD_FAILURE() << "there is nothing to run"; });
 }
 
-// Lets all threads wait for each other, at most five seconds. Returns the threads that took part.
+// Runs `threads` iterations in parallel, each of which waits until all have begun, at most five seconds. Returns the
+// ids of the threads that ran them.
 std::set<std::thread::id> Meet(int threads) {
   std::atomic<int> arrived{0};
   std::vector<std::thread::id> met(static_cast<size_t>(threads));

@@ -1,4 +1,5 @@
-// Tests matrix products by libraries as kernels of a runner.
+// Tests that the runner times and checks matrix products by libraries, called as cblas_sgemm or dnnl_sgemm, like
+// kernels.
 #include "backends/runner/library_product.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +23,8 @@ KernelObject Product(const std::vector<std::string>& libraries) {
           .product = LibraryProduct{.libraries = libraries, .m = kM, .n = kN, .k = kK}};
 }
 
-// Returns a reference file by a plain kernel; `a` and `b` are C expressions for the indices of A and B.
+// Computes a product of 3x7 by 7x5 matrices with a plain C loop, where `a` and `b` are C expressions for the indices of
+// A and B in i, j and l. Writes the result to a file to compare with, and returns its path.
 std::string ReferenceOf(KernelObject kernel, const std::string& a, const std::string& b) {
   kernel.product = {};
   kernel.symbol = "f";
@@ -89,7 +91,8 @@ TEST(LibraryProduct, ThatMakesNoSenseIsNotRun) {
   EXPECT_EQ(RunOne({.kernel = kernel}).detail, "not loadable: a matrix of 2147483648");
 }
 
-// The test library returns its number of threads and the number of cores they may use.
+// Runs a library whose dnnl_sgemm returns 10 * threads + cores, on two threads and two cores. Expects 22, so that the
+// library was told its number of threads and was loaded on both cores.
 TEST(LibraryProduct, IsToldHowManyThreadsItHasAndOnWhichCores) {
   if (sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "one core";
   KernelObject kernel = Product({MakeLibrary(

@@ -1,4 +1,5 @@
-// Tests the pool of runners: the order of requests, runners that die, and that no process remains.
+// Tests RunnerPool, which runs kernels in runner processes: results come in the order of requests, killed and stopped
+// runners are replaced, and no process remains at the end.
 #include "backends/runner/pool.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,8 @@ bool Soon(Condition condition) {
   return condition();
 }
 
-// Waits for the runner's child. Returns it; 0 if there is none in time.
+// Waits until the runner process has a child, the process of a candidate. Returns the pid of the child; 0 if none
+// starts in time.
 pid_t CandidateOf(pid_t runner) {
   EXPECT_TRUE(Soon([&] { return !ChildrenOf(runner).empty(); }));
   return ChildrenOf(runner).empty() ? 0 : ChildrenOf(runner).front();

@@ -1,4 +1,5 @@
-// Tests kernels that take their parameters in a table: int f(void* const* p).
+// Tests that the runner runs kernels that take their parameters in a table, int f(void* const* p). Also tests profiles
+// of calls and rotated copies of constants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +16,8 @@ using testing::HasSubstr;
 
 constexpr int kInputs = 99;
 
-// Returns a request to run `body`, whose p[0..98] are inputs of eight f32 and p[99] is the output.
+// Returns a request to run the C code `body` with a table of parameters: p[0..98] are inputs of eight f32, and p[99] is
+// the output.
 RunRequest Table(const std::string& body) {
   RunRequest request = Request(body, 8);
   const KernelParam input = request.kernel.params[0], output = request.kernel.params[1];
@@ -104,7 +106,8 @@ TEST(Table, NeedsItsSymbol) {
   EXPECT_EQ(Name(RunOne(request)), "load_failed");
 }
 
-// Two calls, of which the second takes 20 ms.
+// C code of a kernel that only writes a zero, and of its profiled variant: this writes the times before, between and
+// after two calls to p[100], as if the second call took 20 ms.
 constexpr char kProfiled[] = R"(
 #include <time.h>
 int f(void* const* p) { ((float*)p[99])[0] = 0; return 0; }
@@ -134,7 +137,8 @@ TEST(Profile, HasTheTimeOfEachCallInEachRun) {
   EXPECT_EQ(RunOne(request).detail, "the shared object has no symbol 'none'");
 }
 
-// Fails where a constant has the same address in two runs, one after the other, once they are timed.
+// A kernel that returns nonzero if its constant had the same address as in the run before more than three times. Tests
+// that timed runs read copies of the constant in rotation if `rotated_bytes` is given, and one copy otherwise.
 TEST(InModel, TimedRunsReadCopiesOfConstantsInTurn) {
   RunRequest request = Request(R"(
 static const float* last;

@@ -1,4 +1,5 @@
-// Tests candidates on several threads: the threads run on separate cores, and an error in one is reported.
+// Tests that the runner runs kernels on several threads, each on a core of its own, and reports crashes, hangs and
+// violated guards of any thread.
 #include "backends/runner/threads.h"
 
 #include <gmock/gmock.h>
@@ -11,7 +12,9 @@ namespace {
 
 using testing::HasSubstr;
 
-// Returns a request in which two threads run the C code `body` at the same time, with the variables `second`, a and b.
+// Returns a request for a kernel in which two threads run the C code `body` at the same time. The code has the
+// variables a and b, the parameters, and `second`, which is 1 in the second thread. The kernel returns 1 if the body
+// sets b[0] equal to b[1].
 RunRequest OnTwoThreads(const std::string& body) {
   RunRequest request = Request(
       "#include <sched.h>\n#include <errno.h>\n#include <fcntl.h>\n#include <stdint.h>\n"

@@ -1,4 +1,5 @@
-// Tests samples: what they measure, and when there are enough.
+// Tests the timing of kernels by the runner: how long samples are, which samples are taken again, how many there are,
+// and races of several kernels.
 #include <gtest/gtest.h>
 #include <sched.h>
 
@@ -34,7 +35,8 @@ RunResult RunBesideALoop(const RunRequest& request) {
   return result;
 }
 
-// Tests that no sample is too short; tests/long/quiet_machine_test.cc tests that none is too long.
+// Tests that the samples of a kernel that spins for a known time are not shorter than that.
+// tests/long/quiet_machine_test.cc tests that they are not longer.
 TEST(Timing, OfAKnownSpinIsNotShorter) {
   for (const double seconds : {8e-6, 50e-6, 500e-6}) {
     RunRequest request = Spin(seconds);
@@ -143,7 +145,8 @@ TEST(Race, TakesSamplesInTurnsAndTellsTheFasterOne) {
   EXPECT_NEAR(Fastest(result.peer_seconds[1]), 300e-6, 30e-6);
 }
 
-// Every second run is slow, and each turn begins with an untimed run.
+// Races a kernel whose every second run is slow. Each turn has an untimed run before the timed one, so the test expects
+// that all its timed runs are slow.
 TEST(Race, LetsEachKernelFindItsOwnDataInTheCaches) {
   RunRequest request = Spin("(n + 1) % 2 ? 1e-3 : 3e-3");
   request.timing.warmups = 2;
@@ -154,7 +157,8 @@ TEST(Race, LetsEachKernelFindItsOwnDataInTheCaches) {
   EXPECT_GT(Fastest(result.seconds), 2.5e-3);
 }
 
-// The kernel takes forty times longer if it also ran directly before its turn.
+// Races a kernel whose timed run takes forty times longer if this kernel, and not its peer, also had the turn before.
+// Tests by the long and short samples that the two kernels alternate in which of them begins a round.
 TEST(Race, AlternatesTheOrderOfTurns) {
   const std::string spin =
       "static void spin(double s) { struct timespec t; double now, end = 0; do { "

@@ -16,7 +16,7 @@ LineAccesses Accesses(const Program& program) {
   return AccessesOfLine(nests, nests.blocks()[0], kVectorBytes);
 }
 
-// Returns the accesses of B[i] = A[step * i], by `lanes`.
+// Returns the accesses of B[i] = A[step * i] in a loop that is vectorized with `lanes` lanes.
 LineAccesses Copy(int64_t lanes, int64_t step) {
   Builder b("copy");
   const Id A = b.Input("A", DType::kF32, {lanes * 4 * step}), B = b.Output("B", DType::kF32, {lanes * 4});
@@ -44,7 +44,8 @@ TEST(AccessesOfLine, ShuffleLanesWithAStep) {
   EXPECT_EQ(Copy(8, 16).shuffles, 8);
 }
 
-// Returns the accesses of Y[i] += X[i + k] * W[k], with `rows` of i and a window of three written out.
+// Returns the accesses of Y[i] += X[i + k] * W[k] for k < 3, with `rows` iterations of i unrolled and, if `whole`, the
+// loop over k around them, too.
 LineAccesses Window(int64_t rows, bool whole) {
   Builder b("window");
   const Id X = b.Input("X", DType::kF32, {66}), W = b.Input("W", DType::kF32, {3}),

@@ -16,7 +16,8 @@ Candidate At(int64_t x, int64_t y, double energy, int sketch = 0) {
   return {sketch, {Decision{x}, Decision{y}}, energy};
 }
 
-// Candidates with equal x + y are one program. Draws count upwards from (100, 0), neighbours from (0, 500).
+// A source of candidates (x, y), whose n-th candidate is make(n). In these tests, draws from the prior are (100, 0),
+// (101, 0), ..., neighbors of the best are (0, 500), (0, 501), ..., and candidates with equal x + y are one program.
 class Numbered final : public CandidateSource {
  public:
   explicit Numbered(std::function<Candidate(int)> make) : make_(std::move(make)) {}

@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(
                     NamedSpace{"Shared", toy::Shared, 46}, NamedSpace{"Structured", toy::Structured, 22}),
     [](const auto& info) { return info.param.name; });
 
-// Returns the step of the search, with another formula for log α.
+// Returns the step of the search's chains, with another formula for log α, the logarithm of the acceptance ratio.
 StepFunction WithAlpha(const SearchSpace& space,
                        double (*log_alpha)(const Move&, double from, double to, double temperature)) {
   return [&space, log_alpha, prefilter = space.make_prefilter()](const Point& from, double temperature,

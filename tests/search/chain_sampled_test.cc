@@ -1,4 +1,4 @@
-// Tests that chains which start from exact draws of π_T are still distributed as π_T after twenty steps.
+// Tests that chains which start from exact draws of their target π_T are still distributed as π_T after twenty steps.
 #include <gtest/gtest.h>
 
 #include "tests/search/exact_chain.h"
@@ -17,8 +17,9 @@ double UpperTail(double value, double freedom) {
   return 0.5 * std::erfc(z / std::sqrt(2.0));
 }
 
-// Returns the tail probability of the counts after the steps, for chains drawn from the target at T. Points that expect
-// fewer than five are counted together.
+// Draws the first points of many chains from the target at a temperature, and runs kSteps steps of each. Returns the
+// tail probability of a chi-square test of the last points against the target. Points that expect fewer than five
+// chains are counted together.
 double TailAfterSteps(const SearchSpace& space, double temperature, uint64_t seed) {
   const toy::ExactChain exact(space);
   const std::vector<double> target = exact.Target(temperature);

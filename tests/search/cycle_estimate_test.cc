@@ -18,7 +18,8 @@ double Cycles(const Program& program) {
   return CycleEstimate(Target()).Cycles(nests);
 }
 
-// Returns a product whose innermost loops are k1 (serial), rows of i (unrolled) and lanes of j; it accumulates in C.
+// Returns a matmul that accumulates in C, thus in memory. Its innermost loops are k1 (serial, `inner_k` iterations), 8
+// rows of i (unrolled) and `lanes` lanes of j (vectorized).
 Program InMemory(int64_t lanes, int64_t inner_k) {
   Schedule s = Scheduled(Matmul(64, lanes * 8, 256));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));
@@ -32,7 +33,7 @@ Program InMemory(int64_t lanes, int64_t inner_k) {
 }
 
 TEST(CycleEstimate, ReadsAnOddNumberOfLanesInPieces) {
-  // 7 lanes: 4 + 2 + 1
+  // Vectors of 7 lanes are read in pieces of 4, 2 and 1 lanes, and so cost more cycles a lane than vectors of 8.
   EXPECT_GT(Cycles(InMemory(7, 64)) / 7, 1.3 * Cycles(InMemory(8, 64)) / 8);
 }
 

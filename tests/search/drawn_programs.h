@@ -1,4 +1,4 @@
-// Programs of a task, drawn from the tiling space, with times measured on a simulated machine.
+// Draws programs of a task from the tiling space, with their features and their throughputs on a simulated machine.
 #pragma once
 
 #include "search/cost/cost_model.h"

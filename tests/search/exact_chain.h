@@ -27,7 +27,8 @@ inline Key KeyOf(const Point& point) {
 using StepFunction =
     std::function<std::shared_ptr<const Point>(const Point& from, double temperature, Dice& dice)>;
 
-// Returns the step that search/sampler/population.cc makes with each chain.
+// Returns the step that the search makes with each chain (search/sampler/population.cc): it proposes a point and then
+// accepts or rejects it. `structure` is the probability with which it proposes another sketch.
 inline StepFunction RealStep(const SearchSpace& space, double structure = 0.2) {
   return [&space, structure, prefilter = space.make_prefilter()](const Point& from, double temperature,
                                                                  Dice& dice) {
@@ -40,7 +41,7 @@ inline StepFunction RealStep(const SearchSpace& space, double structure = 0.2) {
 
 class ExactChain {
  public:
-  // Finds the points with their prior probabilities.
+  // Finds all points of the space, and their prior probabilities, by enumerating every outcome of the dice.
   explicit ExactChain(const SearchSpace& space) {
     const Prefilter prefilter = space.make_prefilter();
     EnumeratingDice dice;
@@ -65,7 +66,7 @@ class ExactChain {
   double prior(int i) const { return prior_[i]; }
   int IndexOf(const Point& point) const { return index_.at(KeyOf(point)); }
 
-  // Returns π_T of each point, from the prior probabilities and the energies.
+  // Returns the target probability π_T of each point, which is proportional to its prior * exp(-energy / temperature).
   std::vector<double> Target(double temperature) const {
     std::vector<double> target;
     double total = 0;
@@ -95,7 +96,7 @@ class ExactChain {
   std::map<Key, int> index_;
 };
 
-// Returns the violation of detailed balance: max |π_i P_ij - π_j P_ji|.
+// Returns how far a transition matrix P violates detailed balance with the target π: max |π_i P_ij - π_j P_ji|.
 inline double Imbalance(const std::vector<double>& target, const std::vector<std::vector<double>>& matrix) {
   double worst = 0;
   for (size_t i = 0; i < target.size(); ++i) {
@@ -105,7 +106,7 @@ inline double Imbalance(const std::vector<double>& target, const std::vector<std
   return worst;
 }
 
-// Returns true if every point can be reached from every other point.
+// Returns true if every point can be reached from every other point by transitions with positive probability.
 inline bool Irreducible(const std::vector<std::vector<double>>& matrix) {
   const auto reached = [&](bool forward) {
     std::vector<int> open{0};

@@ -57,7 +57,8 @@ TEST(ContextRelation, DoesNotDependOnTheWayToAProgram) {
 }
 
 TEST(ContextRelation, ACurveIsTheMostOfWhatLiesBelowTheThreshold) {
-  // for i in 64, j in 64, k in 64: bottom-up products 64^3, 64^2, 64; lengths 64
+  // The loops i, j and k have 64 iterations each. Their bottom-up products are 64^3, 64^2 and 64, and their lengths 64.
+  // A curve has, for each t, the largest length of a loop whose product is below 2^t.
   const std::vector<float> row = ContextOf(Matmul(64, 64, 64));
   const float* const lengths = row.data();                    // largest length where bottom-up < 2^t
   const float* const outside = row.data() + kContextSamples;  // largest length where top-down < 2^t

@@ -22,7 +22,8 @@ Target SmallTarget() {
   return target;
 }
 
-// i: 2 x 2 x 4, j: 1 x 2 x 16, k: 2 x 4; the tile has 4 x 16 elements, 8 registers.
+// The tiles of a product of 16 x 32 x 8: i is split into 2 x 2 x 4, j into 1 x 2 x 16, and k into 2 x 4. The innermost
+// tile has 4 x 16 elements, in 8 vector registers.
 const TileFactors kTiles{{2, 2, 4}, {1, 2, 16}, {2, 4}};
 
 class Table {
@@ -43,7 +44,8 @@ class Table {
 
 float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
 
-// The rows of the table are the product and the block that combines its partial results.
+// Checks the features of a tiled matmul, which has two blocks. Row 0 is the product, which sums a tile in registers.
+// Row 1 is the block that adds the tile to the result.
 TEST(Features, SeeTheRegisterTileOfAMatmul) {
   const Table t(TiledMatmul(Matmul(16, 32, 8), SmallTarget(), kTiles, /*pack=*/false).program());
   ASSERT_EQ(t.rows(), 2);
@@ -72,7 +74,8 @@ TEST(Features, SeeTheRegisterTileOfAMatmul) {
 
 TEST(Features, SeeWhatEachBufferIsTouchedFor) {
   const Table t(TiledMatmul(Matmul(16, 32, 8), SmallTarget(), kTiles, /*pack=*/false).program());
-  // The accumulators: read and written 4096 times, reused by the loop over k1 (4) at a distance of one tile.
+  // Buffer 0 has the accumulators: it is read and written 4096 times, and the loop over k1 (4) reuses it at a distance
+  // of one tile.
   EXPECT_EQ(t(0, "buffer0.read"), 1);
   EXPECT_EQ(t(0, "buffer0.write"), 1);
   EXPECT_EQ(t(0, "buffer0.unique_bytes"), Log(4 * 16 * 4));
@@ -80,7 +83,8 @@ TEST(Features, SeeWhatEachBufferIsTouchedFor) {
   EXPECT_EQ(t(0, "buffer0.distance_iterations"), Log(4 * 16));
   EXPECT_EQ(t(0, "buffer0.distance_bytes"), Log(4 * (4 * 16 + 4 + 16)));
   EXPECT_EQ(t(0, "buffer0.reuses"), Log(4));
-  // A: the unrolled code reads four rows, 32 bytes apart: two cache lines. All lanes read the same element.
+  // Buffer 1 is A: the unrolled code reads four rows, 32 bytes apart, in two cache lines. All lanes of a vector read
+  // the same element.
   EXPECT_EQ(t(0, "buffer1.write"), 0);
   EXPECT_EQ(t(0, "buffer1.bytes"), Log(4096 * 4));
   EXPECT_EQ(t(0, "buffer1.unique_bytes"), Log(16 * 8 * 4));
@@ -89,12 +93,12 @@ TEST(Features, SeeWhatEachBufferIsTouchedFor) {
   EXPECT_EQ(t(0, "buffer1.stride"), 0);
   EXPECT_EQ(t(0, "buffer1.reuses"), Log(16));
   EXPECT_EQ(t(0, "buffer1.distance_iterations"), Log(1));
-  // B is contiguous along the lanes.
+  // Buffer 2 is B: the lanes of a vector read adjacent elements.
   EXPECT_EQ(t(0, "buffer2.stride"), Log(1));
   EXPECT_EQ(t(0, "buffer2.reuses"), Log(4));
   EXPECT_EQ(t(0, "buffer2.distance_iterations"), Log(16));
   EXPECT_EQ(t(0, "buffer3.bytes"), 0);
-  // The combination reads the tile after the product wrote it, in the same iteration of j1.
+  // Row 1, the block that adds the tile to C, reads the tile after the product wrote it, in the same iteration of j1.
   EXPECT_EQ(t(1, "buffer1.serial_reuse"), 1);
   EXPECT_EQ(t(1, "buffer1.distance_iterations"), Log(4 * 16));
 }
@@ -153,7 +157,8 @@ TEST(Features, CountOperationsByKind) {
   EXPECT_EQ(t(0, "float_mul"), 0);
 }
 
-// Four products of bytes are one operation of 8 lanes, which loads what it reads of B in one piece.
+// The features count a call of vnni.8x4 as one vector operation of 8 lanes, in which each lane adds four products of
+// bytes. They count no multiplications and casts of bytes. All that the operation reads of B is one vector load.
 TEST(Features, SeeACallAsOneOperation) {
   const CpuInstruction& row = RowOf("vnni.8x4");
   const Program p = TiledRows(Product(row, 8), FamilyOf(row), 4);
@@ -174,7 +179,7 @@ TEST(Features, DoNotDependOnNamesNorOnWhatWasReadBefore) {
   EXPECT_EQ(fresh.Extract(plain.program()).values, used.Extract(renamed.program()).values);
 }
 
-// The prepare phase runs once per set of constants and is not measured, so it has no features.
+// A block in the prepare phase has no features: the phase runs once per set of constants and is not measured.
 TEST(Features, LeaveOutWhatIsPrepared) {
   Builder b("scaled");
   const Id w = b.Constant("W", DType::kF32, {8}), x = b.Input("X", DType::kF32, {8}),

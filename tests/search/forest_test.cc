@@ -34,9 +34,12 @@ float At(const Forest& forest, std::vector<float> row) {
 }
 
 TEST(Forest, AddsWhatItsTreesSayOfARow) {
-  //    x0 < 1            x2 < 5
-  //   1     x1 < 2     10      20
-  //        2      3
+  // The first two trees of the forest, in which the left branch is for rows that fulfil the condition; a third tree is
+  // the leaf 100.
+  //
+  //       x0 < 1            x2 < 5
+  //      1     x1 < 2     10      20
+  //           2      3
   const Forest forest = Of({{Split(0, 1), Leaf(1), Split(1, 2), Leaf(2), Leaf(3)},
                             {Split(2, 5), Leaf(10), Leaf(20)},
                             {Leaf(100)}});
@@ -110,7 +113,7 @@ uint64_t Fnv1a(absl::string_view bytes, uint64_t hash = 0xcbf29ce484222325u) {
   return hash;
 }
 
-// Returns the bytes with a correct size and checksum, as an attacker would write them.
+// Returns a serialized model from a head and trees, with a correct size and checksum, as an attacker would write it.
 std::string Signed(absl::string_view head, absl::string_view trees) {
   const std::string start = absl::StrCat(head, " bytes=", trees.size());
   return absl::StrCat(start, absl::StrFormat(" check=%016x\n", Fnv1a(trees, Fnv1a(start))), trees);

@@ -1,4 +1,4 @@
-// Tests features of the kind `gpu`, and what models make of them.
+// Tests the features of the kind `gpu`, and how well cost models order programs by these features.
 #include "search/features/gpu_features.h"
 
 #include <gtest/gtest.h>
@@ -61,7 +61,8 @@ TEST(GpuFeatures, HoldTheCyclesOfTheProgram) {
   EXPECT_EQ(CycleEstimate(GpuTarget("h100")).Cycles(nests), cycles);
 }
 
-// Lets threads compute tiles of a product; their number and the tiles are sampled.
+// A space that tiles a matmul for a GPU: each thread computes a tile. The sizes of tiles and the number of threads are
+// sampled.
 void Tiles(Schedule& s) {
   const std::vector<Loop> loops = s.GetLoops(s.GetBlock("matmul"));
   if (!s.ok()) return;
@@ -85,7 +86,8 @@ struct Drawn {
   std::vector<TrainingLabel> labels;
 };
 
-// Draws programs for the h100 whose times are those of an estimate for another GPU, disturbed by what each program is.
+// Draws up to `count` programs for the h100, with features and throughputs. Their times are estimates for another GPU
+// (rtx3090), with factors for the kernel's tail and registers.
 Drawn Draw(int count, uint64_t seed) {
   const Target target = GpuTarget("h100");
   const Program program = Matmul(256, 256, 256);

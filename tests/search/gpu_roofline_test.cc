@@ -1,4 +1,5 @@
-// Tests the order and the limits of the estimate for GPUs. No test states cycles, since none was measured.
+// Tests the estimate of cycles for GPUs: which of two programs is estimated to be faster, and that its numbers stay in
+// limits. No test states cycles, since none was measured.
 #include "search/features/gpu_roofline.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,8 @@ TEST(GpuRoofline, LikesTilesWithReuseMoreThanNone) {
   EXPECT_LT(large, small);
 }
 
-// Returns tiles of 64 by 64 sums of a block of 256 threads, with four by four of a thread.
+// Returns tiles of a matrix product: a block of 256 threads computes 64 by 64 sums, each thread four by four of them,
+// in a pipeline with the given depth and transport.
 SimtTile TileOf(int64_t depth, const char* transport) {
   SimtTile tile{.rows = {1, 16, 4}, .columns = {1, 16, 4}, .step = 8, .vector = 4};
   tile.pipeline = {.depths = {depth}, .transport = transport};
@@ -54,7 +56,9 @@ TEST(GpuRoofline, LikesCopiesThatAreUnderWay) {
   EXPECT_LT(cycles(4, "async"), cycles(3, "async"));
 }
 
-// The elements of a thread along a row are 16 bytes, 32 bytes, or 4 bytes that lie apart.
+// Expects the fewest cycles of a tile whose threads read 16 adjacent bytes of a row at once. Threads of the other tiles
+// read 32 bytes, 8 bytes, or elements of 4 bytes that lie apart, which have conflicts in the banks of shared memory or
+// need more reads.
 TEST(GpuRoofline, LikesTilesWithoutBankConflicts) {
   const Program program = Matmul(4096, 4096, 1024);
   const auto cycles = [&](const SimtTile::Side& columns, bool transposes) {
@@ -154,8 +158,6 @@ TEST(GpuRoofline, CountsTheKernelsOfAProgram) {
   EXPECT_EQ(roofline.kernels()[0].dram_bytes, 2 * 128 * 1024 * 4);  // one read, one write
 }
 
-// --- requests
-
 WarpRequest Request(int64_t width, int64_t step) {
   WarpRequest request{.lanes = 32, .width = width};
   for (int lane = 0; lane < 32; ++lane) request.address[lane] = lane * step;
@@ -195,7 +197,8 @@ TEST(WarpRequest, OfAProgramFollowsItsLanesAndVectors) {
   EXPECT_EQ(sectors(CopyAlong(false, 1)), std::pair(32, int64_t{4}));
 }
 
-// What LLVM makes of neighbouring loads: the elements of B in a row, and those of A along terms that are written out.
+// The estimate joins neighboring loads of unrolled code to vectors, as LLVM does: four elements of B in a row, and the
+// elements of A along unrolled terms of a sum.
 TEST(WarpRequest, OfAStraightLineTakesNeighboursTogether) {
   Schedule s = Scheduled(Matmul(64, 64, 64));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));

@@ -19,7 +19,8 @@ namespace {
 constexpr int kSpaces = 50;
 constexpr std::chrono::seconds kPatience(60);
 
-// The faults of a space, drawn from its number.
+// A faulty search space, with a strategy and a machine. The faults are drawn from `number`: a site without decisions,
+// modules and choices that fail, refused programs, failing builds, crashes and hangs.
 struct Faults {
   explicit Faults(int number) : dice(Engine{static_cast<uint64_t>(number), 77}) {
     empty_site = dice.Flip(0.2);

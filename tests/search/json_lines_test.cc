@@ -139,7 +139,7 @@ TEST(JsonLines, GivesBackEveryBitOfSamplesAndText) {
   EXPECT_TRUE(rc::check("import(export(store)) is the store", [&] {
     std::vector<double> samples;
     for (const uint64_t bits : *rc::gen::arbitrary<std::vector<uint64_t>>()) {
-      // Draws samples of any exponent, in small numbers.
+      // Makes samples of random bits, of any magnitude. The multiplication spreads numbers that are mostly small.
       const double sample = std::abs(std::bit_cast<double>(bits * 0x9e3779b97f4a7c15u));
       if (std::isfinite(sample)) samples.push_back(sample);
     }
@@ -163,7 +163,7 @@ TEST(JsonLines, GivesBackEveryBitOfSamplesAndText) {
 
     const auto sqlite = OpenStore(directory / (std::to_string(file++) + ".db")).value();
     RC_ASSERT(Import(*sqlite, Export(*memory)).ok());
-    // Samples are finite and not negative, so equal numbers are equal bits.
+    // Compares all rows. Samples are finite and not negative, so equal numbers have equal bits.
     RC_ASSERT(sqlite->ReadAll().value() == memory->ReadAll().value());
   }));
 }

@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kFailed = std::numeric_limits<double>::infinity();
 
-// A cost model that records its training data.
+// A cost model that predicts zeros and records the labels of its training data.
 class Pupil final : public CostModel {
  public:
   absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const override {

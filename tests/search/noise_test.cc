@@ -1,4 +1,4 @@
-// Tests times that other programs may have changed, and how a search handles them.
+// Tests how times that other programs may have disturbed are recognized, and how a search handles them.
 #include "search/measure/noise.h"
 
 #include "tests/search/small_searches.h"

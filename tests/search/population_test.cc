@@ -15,7 +15,7 @@ using testing::Each;
 using testing::ElementsAre;
 using testing::SizeIs;
 
-// The score of a program is the sum of its features.
+// A cost model that scores a program by the sum of its features, times a factor. It does not learn.
 class SumModel final : public CostModel {
  public:
   explicit SumModel(double factor = 1) : factor_(factor) {}
@@ -38,7 +38,7 @@ class SumModel final : public CostModel {
   double factor_;
 };
 
-// Returns the toy space whose only feature is minus the toy energy.
+// Returns a toy space in which a program has one feature: minus its toy energy.
 SearchSpace WithFeatures(SearchSpace space) {
   space.make_prefilter = [make = space.make_prefilter]() -> Prefilter {
     return [prefilter = make()](const Replayed& replayed, FeatureSet& features) {

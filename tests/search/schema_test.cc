@@ -19,7 +19,7 @@ using absl::StatusCode;
 using sqlite::Connection;
 using testing::HasSubstr;
 
-// A file as version 1 wrote it, with one record of two samples (1 and 2 seconds).
+// The SQL that makes a database file of schema version 1, with one record of two samples (1 and 2 seconds).
 constexpr char kVersion1[] = R"sql(
 PRAGMA application_id = 1263094862;
 PRAGMA user_version = 1;
@@ -75,7 +75,8 @@ INSERT INTO record VALUES (1, 1, 1, 1, 0, 0, 0, 9, 'ok', x'000000000000F03F00000
                            'dddddddddddddddddddddddddddddddd', 'sketch', 'trace', '');
 )sql";
 
-// The same record in a file of version 2.
+// The SQL that makes a database file of schema version 2: that of version 1, which has one record, and the changes
+// since.
 const std::string kVersion2 = std::string(kVersion1) + R"sql(
 PRAGMA user_version = 2;
 ALTER TABLE record ADD COLUMN lower_bound INTEGER NOT NULL DEFAULT 0;
@@ -92,7 +93,7 @@ CREATE TABLE model (
 INSERT INTO model VALUES (1, 'global', 1, x'62', 'note');
 )sql";
 
-// The same record in a file of version 3.
+// The SQL that makes a database file of schema version 3: that of version 2, which has one record, and the new table.
 const std::string kVersion3 = kVersion2 + R"sql(
 PRAGMA user_version = 3;
 CREATE TABLE round (
@@ -106,7 +107,8 @@ CREATE TABLE round (
 ) STRICT;
 )sql";
 
-// The same in a file of version 4, and a second record whose schedule assumes finite data.
+// The SQL that makes a database file of schema version 4: that of version 3, which has one record, the new column, a
+// record whose schedule assumes finite data, and one whose schedule skips zeros.
 const std::string kVersion4 = kVersion3 + R"sql(
 PRAGMA user_version = 4;
 ALTER TABLE record ADD COLUMN taken BLOB NOT NULL DEFAULT x'' CHECK (length(taken) % 16 = 0);
@@ -161,7 +163,7 @@ TEST(Schema, MigratesAnOlderFileAndKeepsACopyOfIt) {
   EXPECT_EQ(Schema(path + ".v1.bak"), Schema(directory / "again.db"));
   EXPECT_FALSE(std::filesystem::exists(path + ".v1.bak.tmp"));
 
-  // The copy is a whole database: put back, it migrates again, and no copy is overwritten.
+  // The backup of version 1 is a whole database: when it is opened, it migrates, too, and has its record.
   const auto restored = OpenStore(path + ".v1.bak").value();
   EXPECT_EQ(restored->ReadAll()->records.size(), 1u);
 }

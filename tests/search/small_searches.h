@@ -1,4 +1,4 @@
-// Searches on the simulated machine that take milliseconds.
+// A task and options for tests: searches on the simulated machine that take milliseconds.
 #pragma once
 
 #include <gtest/gtest.h>

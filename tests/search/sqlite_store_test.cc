@@ -1,5 +1,5 @@
-// Tests what a file adds to the contract of store_test.cc: persistence, other processes, killed processes,
-// and damaged files.
+// Tests the properties that a database file has beyond those of every store (store_test.cc): it persists, serves
+// several processes, and survives killed processes and damage.
 #include "search/database/sqlite_store.h"
 
 #include <sched.h>
@@ -105,8 +105,9 @@ TEST(SqliteStore, IsMadeAndFilledByManyProcessesAtOnce) {
   EXPECT_EQ(contents.records.size(), 160u);
 }
 
-// A child opens the store, resumes or begins the run, and appends batches of eight, each of which it reports
-// through a pipe. It is killed at a random instant, fifty times on the same file.
+// A child opens the store, resumes or begins the run, and appends batches of eight records, each of which it reports
+// through a pipe. It is killed at a random instant, fifty times on the same file. The file must then hold all reported
+// batches and at most one more.
 TEST(SqliteStore, LosesNoAcknowledgedRecordWhenItIsKilled) {
   const TemporaryDirectory directory;
   const std::string path = directory / "kiln.db";
@@ -133,7 +134,8 @@ TEST(SqliteStore, LosesNoAcknowledgedRecordWhenItIsKilled) {
     const pid_t child = fork();
     if (child == 0) append_for_ever(ends[1]);
     close(ends[1]);
-    // Half of the children are killed soon after they began, the others soon after a few batches, however slow they are.
+    // Half of the children are killed soon after they began, the others soon after a few batches, however slow they
+    // are.
     const int before = acknowledged;
     const int batches = kill_number % 2 == 0 ? 0 : std::uniform_int_distribution<int>(1, 3)(random);
     for (int done, i = 0; i < batches && read(ends[0], &done, sizeof done) == sizeof done; ++i)
@@ -207,7 +209,8 @@ TEST(SqliteStore, SaysThatTheDirectoryIsMissing) {
   EXPECT_EQ(OpenStore("").status().code(), StatusCode::kInvalidArgument);
 }
 
-// Damage must give an error, or no effect if the damaged part is not read, but never a crash or wrong rows.
+// Overwrites one page of a database file after the other, and truncates the file. Reading it must then give kDataLoss;
+// if the damaged page is not read, it may succeed.
 TEST(SqliteStore, ReportsADamagedFile) {
   const TemporaryDirectory directory;
   const std::string path = directory / "kiln.db";
@@ -249,7 +252,7 @@ TEST(SqliteStore, SaysThatItMayNotWrite) {
            absl::StrContains(status.message(), "cannot write " + file) &&
            absl::StrContains(status.message(), "change their permissions");
   };
-  // The child becomes another user, because root may write anything.
+  // A child process opens files that it may not write. It becomes another user, because root may write anything.
   EXPECT_EQ(InChild([&] {
               if (geteuid() == 0 && setuid(65534) != 0) return 1;
               return !denied(path) ? 2 : !denied(locked + "/kiln.db") ? 3 : 0;

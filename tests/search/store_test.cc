@@ -311,7 +311,7 @@ TEST(Seconds, IsTheMedianOfTheSamples) {
   EXPECT_EQ(Seconds({.samples = {}}), std::numeric_limits<double>::infinity());
 }
 
-// The memory store and the SQLite store must hold the same rows after any operations.
+// Applies random operations to the memory store and to the SQLite store. Both must then hold the same rows.
 TEST(Store, ImplementationsAgreeOnRandomOperations) {
   const TemporaryDirectory directory;
   int file = 0;

@@ -1,4 +1,5 @@
-// Tests that every strategy keeps the same contract, on the simulated machine.
+// Tests that every search strategy keeps the same contract, on the simulated machine: determinism, resuming, the best
+// result.
 #include "search/strategies/strategy.h"
 
 #include <gmock/gmock.h>

@@ -17,7 +17,8 @@ SearchSpace TwoSketches() {
   return space;
 }
 
-// Returns a score: larger vectors of j are better, and the second sketch is e^0.4 times faster.
+// Returns the score of a point, the logarithm of a speed: the second sketch is e^0.4 times faster, and a larger
+// innermost tile of j is slightly better.
 double Sketched(const Point& point) {
   double score = point.sketch == 0 ? 0 : 0.4;
   for (const ReplayedSite& site : point.replayed.sites)
@@ -40,7 +41,8 @@ TEST(StratifiedPrior, GivesCreditToSketchesOfWhichLittleWasMeasured) {
   ASSERT_EQ(space.sketches.size(), 2u);
   EXPECT_EQ(Order(space, {0, 0}, 1), (std::vector<int>{1, 0}));
   EXPECT_EQ(Order(space, {0, 9}, 1), (std::vector<int>{0, 1}));
-  // A score that is 0.4 higher outweighs e^0.8 = 2.2 times as many measurements, counted as 1 + n.
+  // The second sketch gets two of three turns: its score, 0.4 higher, outweighs e^0.8 = 2.2 times as many measurements
+  // (1 + n).
   const std::vector<int> order = Order(space, {0, 0}, 8);
   EXPECT_EQ(std::vector<int>(order.begin(), order.begin() + 6), (std::vector<int>{1, 1, 0, 1, 1, 0}));
 }

@@ -13,7 +13,8 @@ using testing::ElementsAre;
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// Returns the number of rounds that each task gets if its time after round r is seconds(task, r).
+// Returns how many of `rounds` rounds NextTask gives to each task if a task's best time after its round r is
+// seconds(task, r).
 template <typename Seconds>
 std::vector<int> Allocate(Scheduling scheduling, std::vector<TaskStanding> tasks, int rounds,
                           const Seconds& seconds) {
@@ -29,7 +30,8 @@ std::vector<int> Allocate(Scheduling scheduling, std::vector<TaskStanding> tasks
 }
 
 TEST(GainOfMoreRounds, ContinuesTheGainOfTheLastDoubling) {
-  // From round 2 to round 4 it gained 2; so it does from 4 to 8.
+  // From round 2 to round 4, the best time fell by 2; so four more rounds are expected to gain 2, and 6 with the weight
+  // 3.
   EXPECT_NEAR(GainOfMoreRounds({{.best = {9, 8, 7, 6}}}, 4)[0], 2, 1e-9);
   EXPECT_NEAR(GainOfMoreRounds({{.weight = 3, .best = {9, 8, 7, 6}}}, 4)[0], 6, 1e-9);
 }
@@ -94,7 +96,8 @@ TEST(TaskScheduler, HopesForLittleNearTheRoofline) {
 }
 
 TEST(TaskScheduler, SharesRoundsWithTasksWhoseRateStaysLow) {
-  // A product with a vector waits for memory: its rate never comes near that of the convolution.
+  // The first task, such as a product with a vector, waits for memory: its rate never comes near that of the second
+  // task, which has 100 times the operations in the same time. It gets more than half of the rounds, but not all.
   const auto counts = Allocate(Scheduling::kGradient, {{.flops = 1}, {.flops = 100}}, 100,
                                [](int, int round) { return 1 + 1.0 / (round + 1); });
   EXPECT_GT(counts[0], 50);

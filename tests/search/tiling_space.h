@@ -1,4 +1,4 @@
-// A hand-written space of tiled matmuls, and the cost models and machines that tests of the search use.
+// A hand-written space of tiled matmuls for tests of the search.
 #pragma once
 
 #include "lang/program/builder.h"

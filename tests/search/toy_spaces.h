@@ -21,7 +21,7 @@ inline Program Doubling(int64_t extent) {
   return b.Finish();
 }
 
-// Returns an arbitrary energy between 0 and 3 that differs between points.
+// Returns an energy between 0 and 3 of a point of a search space: a hash of its sketch and its decisions.
 inline double Energy(const Candidate& point) {
   uint64_t hash = 0x9e3779b97f4a7c15u * static_cast<uint64_t>(point.sketch + 1);
   for (const Decision& decision : point.decisions) {
@@ -59,8 +59,8 @@ inline std::vector<Loop> SplitBy(Schedule& s, Loop loop, const std::vector<Facto
   return s.Split(loop, factors);
 }
 
-// Returns a space with a tile of a tile: the support of the second site depends on the first, and if one value is left,
-// there is one site less to mutate. 30 points.
+// Returns a space that tiles a loop of 24 iterations, and then the inner loop. The support of the second site depends
+// on the first; if only one value is left, there is one site less to mutate. 30 points.
 inline SearchSpace Nested(const Refuses& refuses = nullptr) {
   return Make(
       Doubling(24),
@@ -72,7 +72,7 @@ inline SearchSpace Nested(const Refuses& refuses = nullptr) {
       refuses);
 }
 
-// Returns the space Nested() with a validator that refuses some points: 26 are left.
+// Returns a space that tiles a loop and then the inner loop. Its validator refuses 4 of the 30 points.
 inline SearchSpace Refusing() {
   return Nested([](const Candidate& p) { return (p.decisions[0][0] + 2 * p.decisions[1][0]) % 3 == 0; });
 }
@@ -89,8 +89,8 @@ inline SearchSpace Weighted() {
   });
 }
 
-// Returns a space with a bounded tile of three parts. Its points have different numbers of neighbors, so the proposal
-// is not symmetric. 46 points.
+// Returns a space with a tile of three parts, the innermost at most 4, and a second tile of one of these parts. Its
+// points have different numbers of neighbors, so the proposal is not symmetric. 46 points.
 inline SearchSpace Asymmetric() {
   return Make(Doubling(24), [](Schedule& s) {
     const Loop i = s.GetLoops(s.GetBlock("double"))[0];

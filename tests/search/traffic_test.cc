@@ -18,7 +18,8 @@ Traffic Of(const Program& program) {
   return TrafficBeyond(feet, 0, nests.blocks()[0].depth, kCache);
 }
 
-// Returns a program that computes y[r] sum= x[k, i] eight times from the same rows of x, which are `apart` elements apart.
+// Returns the program y[r] sum= x[k, i], for r < 8, which reads the same `rows` by `columns` elements of x eight times.
+// The rows are `apart` elements apart in memory.
 Program EightTimes(int64_t rows, int64_t columns, int64_t apart) {
   Builder b("eight");
   const Id x = b.Input("x", DType::kF32, {rows, apart}), y = b.Output("y", DType::kF32, {8});

@@ -1,4 +1,4 @@
-// Tests what a search requests from its measurer.
+// Tests the calls of a search to its measurer: announcements, measurements and races.
 #include <algorithm>
 
 #include "lang/text/hash.h"
@@ -8,7 +8,8 @@
 namespace kiln {
 namespace {
 
-// A simulated machine that records which requests were announced.
+// A simulated machine that records which requests were announced, and expects that the next measurement begins with
+// them.
 class Told final : public Measurer {
  public:
   void Announce(const MeasureRequest& request) override { announced.push_back(HashOf(*request.scheduled)); }

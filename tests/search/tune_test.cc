@@ -463,7 +463,8 @@ TEST(Tune, EndsATaskWhoseLastTrialsGainedTooLittle) {
   EXPECT_LT(best.trials, 1000);
 }
 
-// Some programs are measured quickly and then thoroughly, and the best ones also race.
+// Records keep all samples of a program: of a quick measurement, of a thorough one, and of the race of the best
+// programs. Expects at least three different numbers of samples, and two raw numbers for each sample.
 TEST(Tune, KeepsWholeTimings) {
   SimulatedMachine machine{Target()};
   const auto store = MakeMemoryStore();

@@ -1,4 +1,4 @@
-// Tests searches of models, whose whole runs between rounds.
+// Tests searches of models in which the whole model runs between rounds, to time each task within it.
 #include <gtest/gtest.h>
 
 #include "search/database/memory_store.h"

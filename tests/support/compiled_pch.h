@@ -1,4 +1,4 @@
-// The headers that most tests and benchmarks of compiled code include, precompiled once.
+// A precompiled header: the headers that most tests and benchmarks of compiled code include.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,14 +1,14 @@
-// Dice that enumerate every outcome of random code with its exact probability. They run the code under test
-// once per outcome, depth first over its draws. Code that samples thus becomes a sum:
+// Dice that enumerate every outcome of random code with its exact probability. The caller runs the code under test once
+// per outcome; outcomes come depth first over the draws. Tests add up exact probabilities instead of sampling:
 //   EnumeratingDice dice;
 //   do {
 //     const Decision drawn = distribution.Sample(dice);
 //     frequency[drawn] += dice.probability();
 //   } while (dice.Next());
 //
-// After equal draws the code must make the same next draw. Outcomes with probability zero are left out.
-// Rejection (Dice::Until) is exact too: all attempts are enumerated, and the accepted ones are weighted in
-// proportion. A million outcomes take about a second.
+// The code under test must be deterministic: after equal draws, its next draw must have equal weights. Outcomes with
+// probability zero are left out. Rejection sampling (Dice::Until) is exact too: all attempts are enumerated, and each
+// accepted one gets its share of the probability. A million outcomes take about a second.
 #pragma once
 
 #include <vector>
@@ -24,9 +24,11 @@ class EnumeratingDice final : public Dice {
   bool Flip(double p) override;
   void Until(absl::FunctionRef<bool()> attempt) override;
 
-  // Returns the probability of the draws since the start or the last Next. Over all outcomes it sums to one.
+  // Returns the probability of the present outcome: of the draws since the start or the last call of Next. The
+  // probabilities of all outcomes sum to one.
   double probability() const { return path_.probability; }
-  // Prepares the next outcome. Returns false after the last one, and then starts over.
+  // Prepares the dice for the next outcome. Returns false after the last outcome; the next run then gives the first
+  // again.
   bool Next();
 
  private:

@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-// Returns true if the sign of a zero result is unspecified. A maximum or minimum over floats may take either of two
-// zeros (backends/lower/emit/emit_expr.cc). A sum that may leave out terms may keep its start of -0.0
+// True if the block may write zeros of either sign: a maximum or minimum over floats may take either of two zeros
+// (backends/lower/emit/emit_expr.cc), and a float sum that may leave out zero terms may keep its start of -0.0
 // (docs/decisions/0017).
 bool LeavesZeroOpen(const Program& p, Id block) {
   const BlockNode& b = p.block(block);

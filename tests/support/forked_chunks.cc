@@ -20,7 +20,8 @@ namespace {
 
 constexpr uint64_t kChunk = 50;  // seeds of a chunk
 
-// Progress of a chunk, in memory shared with the process that runs it.
+// The progress of a chunk of seeds: a child process runs the seeds and writes this struct to memory that it shares with
+// the parent.
 struct Progress {
   uint64_t seed = 0;
   int ran = 0;

@@ -2,8 +2,9 @@
 //
 //   PROGRAM [--THINGS N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
-// Seeds run until so many things ran. Chunks of seeds run in processes of their own, so a crash is reported with its
-// seed. With a file of results, each chunk is appended when it is done, and the same command resumes.
+// Runs one seed after the other until N things, such as programs, ran. Chunks of 50 seeds run in child processes, so
+// that a crash is reported with its seed. With --results, finished chunks are appended to a file, and the same command
+// resumes.
 #pragma once
 
 #include <array>
@@ -15,7 +16,8 @@ namespace kiln {
 
 inline constexpr size_t kMaxClasses = 20;
 
-// The result of a seed: nothing to run, success, or an error message.
+// The result of a seed: whether it made something that ran, an error message ("" if it is right), and to which classes
+// of the summary it belongs.
 struct SeedResult {
   bool ran = false;
   std::string wrong = {};
@@ -31,7 +33,8 @@ struct ForkedTest {
   SeedResult (*run_seed)(uint64_t seed);
 };
 
-// Returns the exit status: 0 if no seed failed and enough of them ran.
+// Parses the command line and runs the test. Returns the exit status: 0 if no seed failed and at least the share
+// `least_share` of the seeds made something that ran, otherwise 1.
 int RunForkedChunks(int argc, char** argv, const ForkedTest& test);
 
 }  // namespace kiln

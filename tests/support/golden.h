@@ -1,4 +1,4 @@
-// Compares text with the golden files of Kiln's own tests, tests/golden/NAME.
+// Expects that a text equals the golden file tests/golden/NAME (testing/golden.h).
 #pragma once
 
 #include <string>

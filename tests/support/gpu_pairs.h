@@ -1,5 +1,5 @@
-// Pairs of GPU programs. One of each pair is better: a copy along rows or columns, a product with or without tiles, a tile
-// that is turned with or without bank conflicts.
+// Pairs of GPU programs of which one is better, to test estimates of time: a copy along rows or along columns, a
+// product with or without tiles, a transposition in shared memory with or without bank conflicts.
 #pragma once
 
 #include <utility>
@@ -19,7 +19,8 @@ inline Program Copy(int64_t rows, int64_t columns) {
   return b.Finish();
 }
 
-// Returns a square copy with a block for each row, or for each column, and a quarter as many threads as that has elements.
+// Returns a copy of a matrix of size x size elements with a thread block for each row (`rows`) or column, of size / 4
+// threads. With `vector` > 1, a thread copies that many adjacent elements as a vector.
 inline Program CopyAlong(bool rows, int64_t vector, int64_t size = 1024) {
   Schedule s = Scheduled(Copy(size, size));
   auto loops = s.GetLoops(s.GetBlock("copy"));
@@ -32,7 +33,8 @@ inline Program CopyAlong(bool rows, int64_t vector, int64_t size = 1024) {
   return s.program();
 }
 
-// Returns a copy in one block of 256 threads, which loop over the rows and the parts of a row.
+// Returns a copy of a matrix by a single block of 256 threads, which loop over the rows and over chunks of 256 elements
+// of a row.
 inline Program CopyInOneBlock(int64_t rows, int64_t columns) {
   Schedule s = Scheduled(Copy(rows, columns));
   s.Bind(s.Split(s.GetLoops(s.GetBlock("copy"))[1], {kAuto, 256})[1], LoopKind::kThreadX);
@@ -40,7 +42,8 @@ inline Program CopyInOneBlock(int64_t rows, int64_t columns) {
   return s.program();
 }
 
-// Returns a product whose threads compute one element each.
+// Returns a matrix product on a GPU in which each thread computes one element from global memory, in blocks of
+// `threads`.
 inline Program ProductWithoutTiles(int64_t m, int64_t n, int64_t k, int64_t threads) {
   Schedule s = Scheduled(Matmul(m, n, k));
   auto loops = s.GetLoops(s.GetBlock("matmul"));
@@ -52,7 +55,7 @@ inline Program ProductWithoutTiles(int64_t m, int64_t n, int64_t k, int64_t thre
   return s.program();
 }
 
-// Returns the product of ProductWithoutTiles in one block of 1024 threads.
+// Returns a matrix product on a GPU by a single block of 1024 threads, each of which computes one element at a time.
 inline Program ProductInOneBlock(int64_t m, int64_t n, int64_t k) {
   Schedule s = Scheduled(Matmul(m, n, k));
   const auto loops = s.GetLoops(s.GetBlock("matmul"));
@@ -61,8 +64,8 @@ inline Program ProductInOneBlock(int64_t m, int64_t n, int64_t k) {
   return s.program();
 }
 
-// Returns a product by tiles in shared memory, `step` columns or rows of them at a time; a thread computes `per` by
-// `per` elements of a tile of 16 * per by 16 * per.
+// Returns a matrix product on a GPU in which a block of 256 threads computes a tile of 16 * per by 16 * per elements,
+// and a thread per by per of them. Each step copies `step` columns of A and rows of B to shared memory.
 inline Program ProductByTiles(int64_t size, int64_t per, int64_t step = 16) {
   Schedule s = Scheduled(Matmul(size, size, size));
   const Block product = s.GetBlock("matmul");
@@ -89,7 +92,7 @@ inline Program ProductByTiles(int64_t size, int64_t per, int64_t step = 16) {
   return s.program();
 }
 
-// y[n, i, j] = x[n, j, i] + z[n, i, j]
+// Returns the program y[n, i, j] = x[n, j, i] + z[n, i, j], without a schedule.
 inline Program TransposedSum(int64_t batch, int64_t rows, int64_t columns, DType dtype = DType::kF32) {
   Builder b("transposed");
   const Id x = b.Input("x", dtype, {batch, columns, rows}), z = b.Input("z", dtype, {batch, rows, columns}),
@@ -100,8 +103,9 @@ inline Program TransposedSum(int64_t batch, int64_t rows, int64_t columns, DType
   return b.Finish();
 }
 
-// Such a sum by tiles of 32 by 32 elements. Those of x come to shared memory by rows, in vectors of four, and are read by
-// columns; their words may be permuted.
+// Returns y[i, j] = x[j, i] + z[i, j] scheduled in tiles of 32 by 32 elements for a GPU. Threads copy a tile of x to
+// shared memory by rows, in vectors of four, and read it by columns. With `permuted`, a swizzle of the tile avoids bank
+// conflicts.
 inline Program TurnedTiles(int64_t size, bool permuted) {
   Schedule s = Scheduled(TransposedSum(1, size, size));
   const Block sum = s.GetBlock("sum");

@@ -15,7 +15,8 @@
 namespace kiln {
 namespace {
 
-// Arguments: $0 is the type of the sums, $1 that of the factors.
+// LLVM IR of a function that computes a dot-product instruction by calling the C function c_dot. $0 is the vector type
+// of the sums, $1 that of the factors.
 constexpr char kDot[] = R"(
 declare void @c_dot(ptr, ptr, ptr)
 define internal $0 @dot_in_c($0 %c, $1 %a, $1 %b) {
@@ -31,7 +32,7 @@ define internal $0 @dot_in_c($0 %c, $1 %a, $1 %b) {
 }
 )";
 
-// Tiles are vectors of 256 numbers in memory.
+// LLVM IR of functions that load, store and multiply AMX tiles by calling C functions. A tile is a vector of 256 i32.
 constexpr char kTile[] = R"(
 declare void @c_load(ptr, i16, i16, ptr, i64)
 declare void @c_store(ptr, i16, i16, ptr, i64)

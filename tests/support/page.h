@@ -1,5 +1,5 @@
-// Lets tests read pages of docs/: lines, and the contents of code blocks. ExpectTable compares a table of a
-// page with the rows that the code gives; --update-goldens writes them.
+// For tests that compare pages of docs/ with the code: reads lines and code blocks of a page. ExpectTable compares a
+// table of a page with rows that the code makes; with --update-goldens, it writes them to the page.
 #pragma once
 
 #include <fstream>
@@ -19,7 +19,7 @@ inline std::vector<std::string> LinesOf(const std::string& path) {
   return lines;
 }
 
-// Returns the contents of the page's code blocks of one kind (```KIND); each line ends with a newline.
+// Returns the contents of each code block of a page that begins with ```KIND, without its first and last line.
 inline std::vector<std::string> Fenced(const std::string& path, const std::string& kind) {
   std::vector<std::string> blocks;
   bool inside = false;
@@ -36,7 +36,7 @@ inline std::vector<std::string> Fenced(const std::string& path, const std::strin
   return blocks;
 }
 
-// Expects these rows, such as "| `a` | 1 |", in the page's table that begins with the line `head`.
+// Expects that the table of the page whose first line is `head` has exactly these rows, each such as "| `a` | 1 |".
 inline void ExpectTable(const std::string& page, const std::string& head,
                         const std::vector<std::string>& rows) {
   const std::vector<std::string> lines = LinesOf(page);

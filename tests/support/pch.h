@@ -1,4 +1,4 @@
-// The headers that most tests include, precompiled once.
+// A precompiled header: the headers that most tests include.
 #pragma once
 
 #include <gmock/gmock.h>

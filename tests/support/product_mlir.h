@@ -1,4 +1,4 @@
-// A small product as a file for the command: 32x48 by 48x64, in f32.
+// The text of an MLIR file with a product of 32x48 by 48x64 matrices in f32, for tests of the command kiln.
 #pragma once
 
 namespace kiln {

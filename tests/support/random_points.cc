@@ -19,7 +19,8 @@ IndexSum RandomSum(Dice& dice, const Points& points) {
   return sum;
 }
 
-// Returns a number in a mixed radix of all variables.
+// Returns the sum that numbers all points: the first variable has the factor 1, and each other one the product of the
+// extents of the variables before it.
 IndexSum Number(const Points& points) {
   IndexSum number;
   int64_t place = 1;

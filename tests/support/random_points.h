@@ -1,4 +1,4 @@
-// Draws random questions for provers.
+// Draws random questions about integer relations, to test provers (validator/proof/prover.h).
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace kiln::proof {
 
-// A question about integer relations: is f empty, does g cover it, and do its results determine `variables`?
+// Integer relations for three questions: is f empty, is each result of f a result of some relation of g, and do the
+// results of f determine the sums `variables`?
 struct RandomQuestion {
   Relation f;
   std::vector<Relation> g;

@@ -69,8 +69,8 @@ class Maker {
     }
     return some[Below(some.size())];
   }
-  // Returns true if the primitive can use the value that the previous step sampled, on the kind of handle it was
-  // sampled for.
+  // True if the primitive can take the value that the previous step sampled as a factor, and applies to the same kind
+  // of handle (block or loop) as that sampling step.
   bool Continues(const Primitive& p) const {
     const auto& from = drawn_->primitive->operands;
     return !p.reads_only && Takes(p, OperandKind::kFactor) &&
@@ -88,7 +88,8 @@ class Maker {
     return around;
   }
 
-  // Adds loops around one block: neighbors in order, or any of them in random order.
+  // Adds some loops around a random block to the operands of the step: adjacent loops in their order, or any loops in
+  // random order.
   void AddLoops(Step& step) {
     Handles loops = Around(state_.blocks[Any(blocks_).number]);
     if (loops.empty()) loops = loops_;
@@ -103,9 +104,9 @@ class Maker {
     step.operands.insert(step.operands.end(), loops.begin(), loops.end());
   }
 
-  // Returns loops that suit the primitive; empty if there are none, or by chance. For a step on two loops: a loop that
-  // another of the same extent follows. For a step that restricts: a loop whose children share buffers. Otherwise: a
-  // loop with several children.
+  // Returns the loops to which the primitive is likely to apply; empty if there are none, or by chance. For a primitive
+  // on two loops: those followed by a loop of the same extent. For most primitives that restrict what may follow: those
+  // whose children pass buffers on. Otherwise: those with several children.
   Handles Fitting(const Primitive& primitive) {
     const Program& p = state_.program;
     const bool two = primitive.operands.size() == 2 && primitive.operands[1].kind == OperandKind::kLoop;
@@ -123,7 +124,8 @@ class Maker {
     return fitting;
   }
 
-  // Returns the rank of the buffer that a step on a block names by its first attribute; -1 if there is no such buffer.
+  // Returns the rank of the buffer that the first attribute of a step on a block selects: the operand that it reads
+  // with this number, or its result if the attribute is negative. Returns -1 if there is no such buffer.
   int64_t RankOf(const Step& step) const {
     const Id block = state_.blocks[step.operands[0].number];
     const int64_t operand = std::get<int64_t>(step.attributes[0]);
@@ -187,7 +189,8 @@ class Maker {
     }
   }
 
-  // Returns a random index map, usually of the buffer's rank.
+  // Returns the text of a random index map, such as "(i, j) -> (j, i)", usually with the rank of the step's buffer.
+  // Some of the texts are not valid.
   std::string MapText(const Step& step) {
     constexpr const char* kMaps[][6] = {
         {"(i) -> (i)", "(i) -> (i%2, i/2)", "(i) -> (i/2)", "(i, j) -> (i, j", "(i) -> (i/$0, i%$0)",

@@ -1,4 +1,4 @@
-// Draws tiled products for GPUs: tiles, virtual threads, pipelines, padding.
+// Draws random schedules of matrix products for GPUs: tile sizes, virtual threads, pipelines and padding.
 //
 //   const RandomTiles tiles = DrawTiles(dice);
 //   if (tiles.schedule.ok()) ...          some draws do not fit

@@ -1,11 +1,12 @@
-// Takes a sync out of the nodes of a loop plan, to test that it is needed.
+// Removes a sync (a point where threads wait for each other) from a loop plan, to test that it is needed.
 #pragma once
 
 #include "backends/lower/plan/loop_plan.h"
 
 namespace kiln {
 
-// Removes the sync with this number, and returns false if there are fewer. `number` falls by the syncs that are passed.
+// Removes the sync with this number from the nodes, counted in their order from 0, and returns true. Returns false if
+// there are fewer syncs, and then lowers `number` by their count.
 inline bool RemoveSync(plan::Nodes& nodes, int& number) {
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (nodes[n].As<plan::Sync>() != nullptr && number-- == 0) {

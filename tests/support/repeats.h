@@ -1,13 +1,13 @@
-// How often a test repeats what it draws.
+// Tells how often a random test repeats its draws: less often in an instrumented build.
 #pragma once
 
 namespace kiln {
 
-// Whether this build is instrumented.
+// True if this build has the address sanitizer.
 inline constexpr bool kSanitized = __has_feature(address_sanitizer);
 
-// Returns `count` in the release build, and a fifth of it in the instrumented one. There a draw takes up to twenty
-// times as long, and the sanitizers look for faults of memory, which fewer draws show as well.
+// Returns `count`, or a fifth of it in a build with sanitizers: a draw takes up to twenty times as long, and fewer
+// draws are enough to find memory errors.
 constexpr int Repeats(int count) { return kSanitized ? count / 5 : count; }
 
 }  // namespace kiln

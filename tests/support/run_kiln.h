@@ -14,20 +14,21 @@ struct Ran {
   int exit_code = -1;  // -1 if a signal ended it
   std::string out, err;
 
-  // Returns `out` parsed as JSON; a discarded value if it is no JSON.
+  // Returns the standard output parsed as JSON; a discarded value if it is no JSON.
   nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
 };
 
-// Runs kiln with these arguments (without the command's name). `folder`: working directory; empty: the
-// current one.
+// Runs the built kiln with these arguments (without the name of the program) in the working directory `folder`, the
+// current one if empty. Waits for its end and returns exit code, standard output and standard error.
 Ran RunKiln(const std::vector<std::string>& arguments, const std::string& folder = "");
 
-// Like RunKiln, but started and awaited separately, so that the test can send a signal in between.
+// Runs the built kiln as RunKiln does, but the constructor only starts it, and Wait waits for its end. A test can send
+// a signal in between.
 class KilnProcess {
  public:
   explicit KilnProcess(const std::vector<std::string>& arguments, const std::string& folder = "");
   pid_t pid() const { return pid_; }
-  // Returns the text on standard error so far.
+  // Returns the text that the process has written to standard error so far.
   std::string Errors() const;
   Ran Wait();
 
@@ -46,7 +47,7 @@ class TemporaryFolder {
 
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
-  // Writes a new file and returns its path.
+  // Writes a new file to the folder and returns its path.
   std::string Write(const std::string& name, const std::string& text) const;
 
  private:

@@ -1,5 +1,4 @@
-// Builds libraries with a matrix product as files. They stand in for vendor libraries that a machine may
-// have.
+// Compiles shared libraries with the function cblas_sgemm, which tests use in place of a vendor's library such as MKL.
 #pragma once
 
 #include <string>
@@ -30,7 +29,7 @@ inline std::string SgemmSource(const std::string& factor = "1") {
       "    sgemm(ta == 112, tb == 112, m, n, k, a, lda, b, ldb, c, ldc);\n}\n");
 }
 
-// Compiles the source to a library called `name` in a folder of the tests. Returns its path.
+// Compiles C source to a shared library with this file name in the folder of the test. Returns the path of the library.
 inline std::string MakeLibrary(const std::string& name, const std::string& source) {
   const std::string path = TestFolder() / name;
   std::ofstream(path, std::ios::binary) << CompileC(source);

@@ -1,5 +1,5 @@
-// Compares the shared memory that the check gpu-shared counts with what the kernels of a plan take. A search without a GPU
-// trusts the check.
+// Compares the shared memory that the validator's check gpu-shared counts for each GPU kernel of a program with the
+// bytes that the compiled kernel takes. A search without a GPU trusts the check.
 //
 //   for (const SharedOfKernel& kernel : SharedOfKernels(program, planned)) EXPECT_GE(kernel.counted, kernel.taken);
 #pragma once
@@ -22,7 +22,8 @@ struct SharedOfKernel {
   int64_t counted = 0, taken = 0;  // bytes
 };
 
-// A block of the program below a node of the plan, which has blocks of its own, too; kNone if there is none.
+// Returns the first block below a node of the plan that is a block of the program; kNone if there is none, since plans
+// have blocks of their own, too.
 inline Id BlockBelow(const Program& program, const plan::Node& node) {
   if (const auto* leaf = node.As<plan::Leaf>())
     return leaf->block < std::ssize(program.nodes) && program.IsBlock(leaf->block) ? leaf->block : kNone;
@@ -32,7 +33,9 @@ inline Id BlockBelow(const Program& program, const plan::Node& node) {
   return kNone;
 }
 
-// The kernels that PlanKernels made of a program. One that the plan adds beside those of the program counts nothing.
+// Returns, for each kernel that PlanKernels made of the program, its name, the bytes of shared memory that the check
+// counts, and the bytes of its launch. A kernel that only the plan has, without a block of the program, has 0 counted
+// bytes.
 inline std::vector<SharedOfKernel> SharedOfKernels(const Program& program, const plan::Planned& planned) {
   const auto kernels = Kernels(planned.program, planned.plan);
   const auto points = PlanSynchronization(program);
@@ -49,7 +52,7 @@ inline std::vector<SharedOfKernel> SharedOfKernels(const Program& program, const
   return all;
 }
 
-// What is wrong if a kernel takes more than the check counts; "" if none does.
+// Returns an error message if a kernel takes more shared memory than the check counts; "" if none does.
 inline std::string MoreSharedThanCounted(const Program& program, const plan::Planned& planned) {
   for (const SharedOfKernel& kernel : SharedOfKernels(program, planned)) {
     if (kernel.taken > kernel.counted)

@@ -18,7 +18,8 @@ std::string ReadFile(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Returns a hash of this test program and its libraries. Results of another build are not reused.
+// Returns a hash of this test program and of the libraries of Kiln that it has loaded. Results with another hash are
+// not reused.
 const std::string& Fingerprint() {
   static const std::string fingerprint = [] {
     Mixer mixer;

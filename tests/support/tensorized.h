@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-// Returns the row of a family, whether a target has the instruction or not.
+// Returns the row of a family of instructions in the table of CPU instructions, whether this machine has them or not.
 inline const CpuInstruction& RowOf(absl::string_view family) {
   const auto rows = CpuInstructions();
   return *absl::c_find_if(rows, [&](const CpuInstruction& row) { return row.family == family; });
@@ -23,8 +23,8 @@ inline const IntrinsicFamily& FamilyOf(const CpuInstruction& row) {
   return *FamilyThatComputesWith(row.intrinsic());
 }
 
-// Returns the program C[i, j] sum= widened A[i, k] * widened B[j, k], of the row's types. Its extents are multiples of
-// the instruction's; if `rows` is given, i has that many rows instead.
+// Returns the program C[i, j] sum= A[i, k] * B[j, k] with the types of an instruction: A and B are widened to the type
+// of C. The extents are 2, 2 and 3 times those of the instruction; if `rows` is given, i has that many rows instead.
 inline Program Product(const CpuInstruction& row, int64_t rows = 0) {
   Builder b("product");
   const DType factor = *ParseDType(row.factor), sum = *ParseDType(row.sum);
@@ -60,7 +60,8 @@ inline Program Tensorized(const CpuInstruction& row) {
   return Tensorized(Product(row), "product", FamilyOf(row));
 }
 
-// Tensorizes single rows inside tiles of `rows` rows, which need not divide the extent.
+// Returns the program with the block "product" in tiles of `rows` rows, which need not divide the extent. Each row of a
+// tile calls the instruction of the family.
 inline Program TiledRows(Program program, const IntrinsicFamily& unit, int64_t rows) {
   Schedule s = Scheduled(std::move(program));
   const Block product = s.GetBlock("product");

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kTypes[] = {"i32", "f64"};
 
-// The description of a tiny matrix product, in which $0 is the dtype and $1 the size.
+// The program that describes an intrinsic for a product of 2x2 matrices. $0 is the dtype.
 constexpr char kMma[] = R"(kiln.program v1
 program mma
 parameters A, B, C

@@ -1,4 +1,5 @@
-// Declares intrinsics that are small enough to match tiles of random programs: "tiny.KIND.TYPExSIZE".
+// Declares intrinsics for tests, small enough to match tiles of random programs, and returns their names:
+// "tiny.KIND.TYPExSIZE".
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// Tests `kiln bench`, which compares tuned kernels with the stock pipeline and libraries.
+// Tests `kiln bench`, which compares tuned kernels with the untuned program, stock MLIR passes and libraries such as
+// OpenBLAS.
 #include <gmock/gmock.h>
 
 #include "tests/support/run_kiln.h"

@@ -1,4 +1,5 @@
-// Tests `kiln build`: the files of a whole model, and what a C program gets from them.
+// Tests `kiln build`, which compiles a whole model to a C header and libraries: its files, C programs that call the
+// model, weights, `kiln run`, `bench --whole`, and tuning of whole models.
 #include <gmock/gmock.h>
 #include <sqlite3.h>
 
@@ -21,7 +22,8 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// y = (x * transpose(w)) * v, as two products.
+// MLIR text of y = (x * transpose(w)) * v: a transposition and two matrix products. w and v are constants of the
+// caller.
 constexpr char kNet[] = R"(
 func.func @net(%x: tensor<2x3xf32>, %w: tensor<4x3xf32> {kiln.constant}, %v: tensor<4x2xf32> {kiln.constant})
     -> tensor<2x2xf32> {
@@ -87,7 +89,8 @@ TEST(Build, ACProgramPreparesTheWeightsOnceAndCallsTheModel) {
   EXPECT_EQ(ReadText(folder / "said.txt"), absl::StrCat(y[0], " ", y[1], " ", y[2], " ", y[3], " "));
 }
 
-// Returns the bytes of a .safetensors file with w[4, 3] and v[4, 2], which hold the values of kCaller.
+// Returns the bytes of a .safetensors file with tensors w of 4x3 and v of 4x2 f32, with the same values as in the C
+// program kCaller.
 std::string Weights() {
   std::string data;
   const auto add = [&](int value) {
@@ -231,7 +234,7 @@ TEST(Build, RunTellsTheTimeOfEachCall) {
     EXPECT_GT(call["seconds"]["median"], 0);
   }
   EXPECT_THAT(RunKiln({"run", folder / "out/net.so", "--profile"}).out, HasSubstr("\ncalls together "));
-  // Users of the static library pay nothing for it.
+  // The shared library has the functions for profiling, and the static library does not.
   EXPECT_THAT(ReadText(folder / "out/net.so"), HasSubstr("net_profile_by_table"));
   EXPECT_THAT(ReadText(folder / "out/net.a"), Not(HasSubstr("profile")));
 }
@@ -315,7 +318,7 @@ TEST(Build, TuneEndsWithTheWhole) {
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 
-// Returns the events of one kind in a file of events, in order.
+// Reads a file of events, one JSON document per line, and returns the events of this kind in their order.
 std::vector<nlohmann::json> EventsOf(const std::string& path, const std::string& kind) {
   std::vector<nlohmann::json> events;
   for (const absl::string_view line : absl::StrSplit(ReadText(path), '\n')) {
@@ -325,7 +328,7 @@ std::vector<nlohmann::json> EventsOf(const std::string& path, const std::string&
   return events;
 }
 
-// Returns the number of records that the events tell of.
+// Returns the number of trials that the last event "round" in a file of events reports; 0 if there is none.
 int64_t Told(const std::string& events) {
   const std::vector<nlohmann::json> rounds = EventsOf(events, "round");
   return rounds.empty() ? 0 : rounds.back()["now"]["trials"].get<int64_t>();
@@ -343,7 +346,7 @@ int64_t RecordsIn(const std::string& db) {
   return count;
 }
 
-// Runs kiln until `reached`, sends the signal, and waits for the end.
+// Starts kiln, waits until `reached` returns true or the process has ended, sends the signal, and waits for the end.
 Ran Interrupted(const std::vector<std::string>& line, int signal, const std::function<bool()>& reached) {
   KilnProcess process(line);
   while (!reached() && kill(process.pid(), 0) == 0) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -367,7 +370,8 @@ TEST(Build, AKilledTuningOfAModelLosesNothingAndGoesOn) {
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 
-// When the tasks have ended, wholes race. Then the library is written and runs once more.
+// Interrupts `kiln tune` of a model by SIGKILL and SIGINT, first while libraries of the whole model race, then while
+// the written library runs. Expects that no record is lost, and that the same command, repeated, ends with the library.
 TEST(Build, AnInterruptWhileWholesRunLosesNothingAndTheCommandEndsWithTheLibrary) {
   const TemporaryFolder folder;
   const std::string net = folder.Write("net.mlir", kNet), db = folder / "kiln.db", events = folder / "events";

@@ -1,4 +1,4 @@
-// Tests `kiln check`, which proves schedules on the command line.
+// Tests `kiln check`, which proves that a schedule computes the same as the program of a file.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_cat.h"
@@ -49,7 +49,8 @@ func.func @window(%x: tensor<1x4x6x6xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x
   return %y : tensor<1x4x6x6xf32>
 })";
 
-// The default space drops terms beyond the image, so that proofs do not hold "for every input".
+// Tunes a padded convolution. The default space leaves out terms with the padding, which assumes that inputs are
+// finite. Tests that tune, best, check and the exported header name this assumption.
 TEST(Check, NamesWhatARecordAssumes) {
   const TemporaryFolder folder;
   const std::string file = folder.Write("window.mlir", kWindow), db = folder / "kiln.db";
@@ -65,7 +66,7 @@ TEST(Check, NamesWhatARecordAssumes) {
   EXPECT_EQ(checked.exit_code, 0) << checked.err;
   EXPECT_EQ(checked.out, absl::StrCat("window: proven", kAssumes));
   EXPECT_EQ(RunKiln({"check", id, "--db", db, "--json"}).json()["assumptions"], best["assumptions"]);
-  // Checks the trace of the schedule against the file, too.
+  // Prints the trace of the record and checks it against the file: the output is the same as for the record.
   const Ran trace = RunKiln({"show", id, "--db", db, "--stage", "trace"});
   EXPECT_THAT(trace.out, HasSubstr("assume-finite b"));
   EXPECT_EQ(RunKiln({"check", file, folder.Write("best.trace", trace.out)}).out, checked.out);

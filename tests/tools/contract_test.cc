@@ -1,5 +1,5 @@
-// Tests --no-contract: products are rounded before they are summed, and such records are kept apart from
-// others.
+// Tests the option --no-contract, with which multiplications and additions are not fused: the code rounds each product,
+// and records with and without the option are kept apart.
 #include <gmock/gmock.h>
 
 #include "absl/strings/match.h"
@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A file with a sum over k, and a product and a sum outside of it.
+// MLIR text of a * b * 3 + d, where a * b is a matrix product, and the rest is per element.
 constexpr char kAffine[] =
     "#map = affine_map<(i, j) -> (i, j)>\n"
     "func.func @affine(%a: tensor<8x16xf32>, %b: tensor<16x32xf32>, %d: tensor<8x32xf32>) -> "
@@ -62,7 +62,8 @@ class NoContract : public testing::Test {
     return Kiln({"show", record, "--stage", "asm", "--target", "x86-64-v3"}).out;
   }
 
-  // Options that replay the records of the first search.
+  // Options with which `kiln tune` replays the traces of kiln.db, the database of the first search, instead of
+  // searching.
   static inline const std::vector<std::string> kReplay = {"--strategy", "replay", "--replay", "kiln.db"};
   static inline TemporaryFolder* folder_ = nullptr;
   static inline nlohmann::json again_, without_;

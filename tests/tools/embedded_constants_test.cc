@@ -1,4 +1,5 @@
-// Tests models whose file holds large constants: they become weights.
+// Tests `kiln build` of models whose MLIR file contains constants. Large ones become weights in a file of their own
+// instead of data in the library.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -18,7 +19,8 @@ constexpr int kRows = 128, kColumns = 160;
 
 float Element(int number) { return static_cast<float>(number % 7 - 3); }
 
-// Returns dense<..> with Element(first), Element(first + 1), ..: by default 80 KiB.
+// Returns the MLIR attribute dense<"0x.."> with the f32 values Element(first), Element(first + 1) and so on; by default
+// 80 KiB.
 std::string Dense(int count = kRows * kColumns, int first = 0) {
   std::string bytes;
   for (int n = first; n < first + count; ++n) {
@@ -28,7 +30,8 @@ std::string Dense(int count = kRows * kColumns, int first = 0) {
   return absl::StrCat("dense<\"0x", absl::BytesToHexString(bytes), "\">");
 }
 
-// Returns MLIR text of y = BODY(x * w), where w is in the file.
+// Returns MLIR text with the constants w and v of 80 KiB each, and h = x * w. `body` is the text that computes y from
+// h.
 std::string Net(absl::string_view body) {
   return absl::StrReplaceAll(R"(
 func.func @net(%x: tensor<2x128xf32>) -> tensor<2x128xf32> {
@@ -132,7 +135,8 @@ TEST(EmbeddedConstants, AreReadByForeignCalls) {
   EXPECT_LT(std::filesystem::file_size(folder / "out/net.so"), 80 << 10);
 }
 
-// Returns MLIR text of two layers with WIDTH columns, each with weights and a bias of its own.
+// Returns MLIR text of two equal layers, each a product with `width` x `width` weights and a bias. The file contains
+// the weights and biases of both.
 std::string Layers(int width) {
   std::string text = R"(
 func.func @net(%y0: tensor<2xWIDTHxf32>) -> tensor<2xWIDTHxf32> {
@@ -179,7 +183,8 @@ TEST(EmbeddedConstants, SmallOnesAloneStayInTheLibrary) {
   EXPECT_THAT(built.out, Not(HasSubstr(".weights")));
 }
 
-// One task is no model: its kernel holds its constants.
+// Builds a file with a single task. Expects that its constant of 80 KiB is in the library, and that there is no file of
+// weights.
 TEST(EmbeddedConstants, OfOneTaskStayInIt) {
   const TemporaryFolder folder;
   const Ran built = RunKiln({"build", folder.Write("net.mlir", R"(

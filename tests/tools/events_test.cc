@@ -1,4 +1,5 @@
-// Tests `kiln tune --events FILE`.
+// Tests `kiln tune --events FILE`, which writes each event of a search as a line of JSON. Also tests the signatures of
+// tasks in the output of tune and export.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_split.h"

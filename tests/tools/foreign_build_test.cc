@@ -1,4 +1,5 @@
-// Tests models with calls that Kiln does not schedule: `kiln build --check`, and the whole at the end of `kiln tune`.
+// Tests `kiln build --check` and `kiln tune` of models that contain operations which Kiln does not schedule but
+// compiles with stock MLIR passes (foreign calls).
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -12,7 +13,8 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// y = sums(x * w * s) * v, where sums adds to each row the row before it, in a loop.
+// MLIR text of y = sums((x * w) scaled by s) * v, where `*` are matrix products, s scales columns, and `sums` is a loop
+// that adds to each row the row before it.
 constexpr char kNet[] = R"(
 func.func @net(%x: tensor<8x16xf32>, %w: tensor<16x16xf32> {kiln.constant}, %s: tensor<16xf32> {kiln.constant},
                %v: tensor<16x16xf32> {kiln.constant}) -> tensor<8x16xf32> {
@@ -47,7 +49,8 @@ func.func @net(%x: tensor<8x16xf32>, %w: tensor<16x16xf32> {kiln.constant}, %s: 
 }
 )";
 
-// Returns what `kiln build --check` finds.
+// Runs `kiln build --check` on a file, which compares the model with a run in doubles, and returns the accuracy that it
+// reports.
 nlohmann::json AccuracyOf(const std::string& file) {
   const TemporaryFolder folder;
   const Ran built =
@@ -64,12 +67,13 @@ TEST(ForeignBuild, IsCheckedBesideTheModelInDoubles) {
   const std::string others = absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/unsupported/");
   EXPECT_LT(AccuracyOf(others + "torch_cumsum.mlir")["error"], 1e-5);
   EXPECT_EQ(AccuracyOf(others + "jax_fori_loop.mlir")["error"], 0);  // 2 * x + 1 is exact
-  // The file sorts floats by their bits as integers.
+  // jax_sort.mlir sorts floats by their bits as integers, so it has no version in doubles, and a note says so.
   EXPECT_THAT(AccuracyOf(others + "jax_sort.mlir")["note"].get<std::string>(),
               HasSubstr("reads the bits of a float"));
 }
 
-// The scale s is folded into w, which leaves three calls: two products and the loop.
+// Tests that the scale s after the product x * w is folded into the constant w although the loop that follows is a
+// foreign call. Three calls remain: two products and the loop.
 TEST(ForeignBuild, ScalesAreFoldedBesideAForeignCall) {
   const TemporaryFolder folder;
   const Ran built =
@@ -96,7 +100,8 @@ TEST(ForeignBuild, TuneEndsWithTheWhole) {
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
 }
 
-// The loop of an LSTM has eight steps of eight products.
+// Builds an LSTM, a loop of eight steps of eight products each. Expects that the loop is unrolled, so that no call is
+// foreign.
 TEST(ForeignBuild, AShortLoopOfProductsIsUnrolled) {
   const TemporaryFolder folder;
   const Ran built = RunKiln({"build", absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/ops/onnx_LSTM.mlir"),
@@ -107,7 +112,8 @@ TEST(ForeignBuild, AShortLoopOfProductsIsUnrolled) {
   EXPECT_LT(report["accuracy"]["error"], report["accuracy"]["limit"]);
 }
 
-// The products of the input are one call, and those of the steps are calls of two tasks.
+// Builds a loop of 100 steps h = tanh(x[k] * u + h * w). Expects that it is unrolled, with at most 5 different tasks
+// and no foreign call, and that results are accurate.
 TEST(ForeignBuild, ALoopOfAHundredProductsIsUnrolledToo) {
   constexpr char kSteps[] = R"(
 func.func @steps(%x: tensor<100x128xf32>, %u: tensor<128x128xf32> {kiln.constant},
@@ -141,7 +147,8 @@ func.func @steps(%x: tensor<100x128xf32>, %u: tensor<128x128xf32> {kiln.constant
   EXPECT_LT(report["accuracy"]["error"], report["accuracy"]["limit"]);
 }
 
-// Without an output there is no whole, and an operation that is not scheduled is an error.
+// Tunes a file whose only operation Kiln does not schedule. Without -o this is an error; with -o, the command ends with
+// a library of the whole file.
 TEST(ForeignBuild, TuneOfOneOperationEndsWithTheWholeToo) {
   const TemporaryFolder folder;
   const std::string file = absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/unsupported/torch_cumsum.mlir");

@@ -1,5 +1,5 @@
-// Tests that commands print what docs/reference/formats.md shows. tests/house/formats_page_test.cc tests
-// formats that need no compiler.
+// Tests that headers and JSON documents that commands write have the form that docs/reference/formats.md shows.
+// tests/house/formats_page_test.cc tests the formats of the page that need no compiler.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -28,7 +28,8 @@ Json Shown(const std::string& kind) {
   return Json::parse(blocks.empty() ? "null" : blocks[0]);
 }
 
-// Collects the path of keys to every value, such as "/tasks/name", without positions in lists.
+// Adds to `paths` the keys that lead to each value in a JSON document, such as "/tasks/name". Elements of a list share
+// a path.
 void Collect(const Json& json, const std::string& path, std::set<std::string>* paths) {
   if (json.is_object()) {
     for (const auto& [key, value] : json.items()) Collect(value, path + "/" + key, paths);
@@ -91,7 +92,7 @@ func.func @small(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>) -> tensor<32x32xf
     for (const char* key : {"index", "round", "trials"}) EXPECT_TRUE(round.contains(key)) << key;
   }
   EXPECT_FALSE(tuned["rounds"].empty());
-  // Empties objects that map names to values, since the names may differ between runs.
+  // Removes the objects "failures" and "libraries" of both documents, whose keys may differ between runs.
   for (Json* json : {&tuned, &shown}) {
     json->erase("rounds");
     for (Json& task : (*json)["tasks"]) task["failures"] = task["libraries"] = "";
@@ -100,7 +101,7 @@ func.func @small(%a: tensor<32x32xf32>, %b: tensor<32x32xf32>) -> tensor<32x32xf
   Collect(tuned, "", &found);
   Collect(shown, "", &known);
   for (const std::string& key : found) EXPECT_TRUE(known.contains(key)) << key;
-  // Leaves out optional keys.
+  // Removes optional keys from those that the page shows: the command need not print them.
   for (const char* key : {"/tasks/machine/share", "/tasks/machine/bound", "/tasks/machine/gflops",
                           "/tasks/machine/gigabytes_per_second", "/tasks/noise", "/tasks/searched_seconds",
                           "/tasks/untuned_seconds", "/tasks/reason", "/resume", "/nothing", "/error"})

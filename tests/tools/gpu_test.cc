@@ -1,4 +1,5 @@
-// Tests `kiln show` and `kiln tune` for a GPU, on a machine that has none.
+// Tests `kiln show` and `kiln tune` for a GPU without having one: stages up to cubin and SASS, and searches by
+// estimated cycles.
 #include <gmock/gmock.h>
 #include <signal.h>
 
@@ -27,7 +28,8 @@ class Gpu : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
-  // Returns the records of a database, without the times at which they were made.
+  // Returns, as text to compare, the best records of a database with their traces, and the trials, failures and best
+  // cycles of each round.
   std::string Records(const std::string& db) const {
     nlohmann::json best = Kiln({"best", "--db", db, "--json"}).json();
     std::string text = best.dump();
@@ -66,7 +68,8 @@ TEST_F(Gpu, ShowHasTheStagesOfAFile) {
   EXPECT_THAT(of_cpu.err, HasSubstr("the stage ptx is of GPUs; --target names one"));
 }
 
-// A stand-in for nvdisasm says what it got.
+// Puts a shell script in place of NVIDIA's disassembler nvdisasm, which reports its arguments. Tests that `kiln show
+// --stage sass` gives it the cubin, prints its output, and reports its failure.
 TEST_F(Gpu, ShowPrintsWhatNvdisasmMakesOfTheCubin) {
   const std::string tool = folder_.Write("nvdisasm", R"(#!/bin/sh
 echo "$# argument, $(head -c 4 "$1" | tail -c 3), $(grep -ac kernel_0 "$1" | sed 's/[1-9][0-9]*/some/') kernel_0"

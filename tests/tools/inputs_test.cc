@@ -1,4 +1,5 @@
-// Tests --inputs: which arguments of a model are inputs, if all others are constants.
+// Tests the option --inputs, which names the arguments of a model that are inputs. The other arguments then become
+// constants.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Tests signals, each in a process of its own, and signals to commands that wait for a file that never ends.
+// Tests how kiln handles SIGINT, SIGTERM and SIGHUP: work ends or stops in time, and messages and JSON documents say
+// how to resume.
 #include "tools/interrupt.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +31,7 @@ const char* const kLine[] = {"kiln", "train", "-o", "a file"};
 
 class Interrupts : public testing::Test {
  protected:
-  // Death tests fork from a process with one thread.
+  // Makes death tests start a new process, since forking a process with several threads is unsafe.
   Interrupts() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
   static void Say(const absl::Status& interrupted) {
@@ -137,8 +138,8 @@ TEST_F(Interrupts, WhatIsDoneIsNotInterrupted) {
       ExitedWithCode(18), "");
 }
 
-// If work finishes while an interrupted command ends, only the document of the interrupt is printed, which
-// says how to continue.
+// Simulates work that finishes while an interrupted command ends. Tests that only the JSON document of the interrupt is
+// printed, and the results of the work, before or after it, are not.
 TEST_F(Interrupts, TheDocumentOfAnInterruptReplacesThatOfWorkWhichFinishesMeanwhile) {
   EXPECT_EXIT(
       {
@@ -165,7 +166,8 @@ TEST_F(Interrupts, WhatWasIgnoredStaysIgnored) {
       ExitedWithCode(18), "");
 }
 
-// The commands import a pipe into which nobody writes, so that they wait.
+// Sends signals to commands that wait for their input, a pipe into which nobody writes. Expects that each ends at once
+// and prints the command that resumes.
 TEST(InterruptedCommands, EndWithTheCommandThatGoesOn) {
   const TemporaryFolder folder;
   const std::string pipe = folder / "pipe.mlir";

@@ -1,4 +1,5 @@
-// Tests `kiln log`, which prints the rounds and options of a search.
+// Tests `kiln log`, which prints the searches that a database holds, with their rounds. Also tests the option
+// --strategy replay.
 #include <gmock/gmock.h>
 
 #include "search/database/sqlite_store.h"
@@ -13,7 +14,8 @@ using ::testing::HasSubstr;
 
 const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
 
-// Stores a run with one round of these statistics, and a run of another version of Kiln without rounds.
+// Fills a new database with two runs: a finished one with one round, which has these statistics, and one without
+// rounds.
 void Fill(const std::string& path, const std::string& statistics) {
   const auto store = OpenStore(path).value();
   FillExample(*store);

@@ -1,4 +1,4 @@
-// Tests that with --json, standard output is one JSON document, even after errors.
+// Tests that commands with --json print exactly one JSON document to standard output, also if they fail.
 #include <gmock/gmock.h>
 
 #include "absl/strings/str_join.h"

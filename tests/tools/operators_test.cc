@@ -1,4 +1,4 @@
-// Tests that Kiln imports and tunes the operators of the benchmarks, each as one task.
+// Tests that `kiln space` imports each of the 155 files of bench/operators as one task.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-// Tests faulty plugins: each gives an error that names it, and ends nothing else.
+// Tests plugins, which run in a process of their own: modules that throw, crash or hang give an error that names the
+// module, and other tasks go on. Good modules give the same sketches as in this process.
 #include <gmock/gmock.h>
 
 #include <filesystem>

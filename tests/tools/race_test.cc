@@ -1,4 +1,4 @@
-// Tests `kiln race`, which times two records in turns.
+// Tests `kiln race`, which times the programs of two records in turns and prints the ratio.
 #include <gmock/gmock.h>
 
 #include "test_paths.h"
@@ -22,7 +22,8 @@ constexpr char kProduct[] =
 })";
 const std::string kOther = std::string(KILN_SOURCE_DIR) + "/tests/inputs/field/two_tasks_with_constant.mlir";
 
-// Two databases with records of a product: not tiled, which is slow, and of the default space.
+// Makes two databases with records of a matrix product: a slow one, whose space does not tile, and one of the default
+// space.
 class Race : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -1,5 +1,5 @@
-// Tests the counts of docs/sketches.md: those of the default space for AVX2 with one core.
-// `kiln_tools_test --gtest_filter='SketchesPage.*' --update-goldens` writes them.
+// Tests that docs/sketches.md has the right numbers of sketches, sites and programs in the default space for AVX2 with
+// one core. `kiln_tools_test --gtest_filter='SketchesPage.*' --update-goldens` writes the numbers to the page.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ namespace {
 
 const std::string kSource = KILN_SOURCE_DIR;
 
-// Returns the counts of an operator's file: sketches, the fewest and the most sites of a sketch, programs, dropped
-// sketches.
+// Enumerates the default space of an operator's MLIR file and returns cells of a table: the number of sketches, the
+// fewest and the most sites of a sketch, the number of programs, and the number of dropped sketches.
 std::string Counts(const std::string& file) {
   const auto input = api::LoadInput({.path = file, .text = "", .name = "", .function = ""}, {});
   EXPECT_TRUE(input.ok() && input->tasks.size() == 1) << file << " " << input.status();
@@ -43,7 +43,8 @@ std::string Counts(const std::string& file) {
                          space->dropped.size());
 }
 
-// Tests the rows of the page's first table: operator and shape, TVM's numbers, then Kiln's counts.
+// Computes Kiln's columns in the first table of docs/sketches.md again and expects that the page is unchanged. The
+// other columns are the operator and TVM's number of sketches.
 TEST(SketchesPage, CountsWhatTheDefaultSpaceMakes) {
   std::vector<std::string> lines = absl::StrSplit(ReadText(kSource + "/docs/sketches.md"), '\n');
   int rows = 0;

@@ -1,4 +1,4 @@
-// Tests `kiln space` on the inputs, and with modules of users.
+// Tests `kiln space`, which prints the tasks and sketches of a file, also with modules of users (--plugin).
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -17,7 +17,7 @@ using ::testing::Not;
 const std::string kSource = KILN_SOURCE_DIR;
 const std::string kMatmul = kSource + "/examples/matmul.mlir";
 
-// Returns the n-th C++ code block of a page.
+// Returns the n-th C++ code block of a page, counted from 0.
 std::string CodeOf(const std::string& page, int n = 0) {
   const std::string text = ReadText(kSource + "/" + page);
   size_t at = 0;

@@ -1,4 +1,4 @@
-// Tests --target, and records that were measured on another machine.
+// Tests the option --target, and how commands treat records that were measured on another machine.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -21,7 +21,7 @@ constexpr char kAdd[] =
     "  %c = linalg.add ins(%a, %b : tensor<8x32xf32>, tensor<8x32xf32>) outs(%e : tensor<8x32xf32>) -> "
     "tensor<8x32xf32>\n  return %c : tensor<8x32xf32>\n}\n";
 
-// Returns a copy of the database in which the records are those of another CPU, with AVX-512.
+// Writes a copy of the database in which the records are of another machine, a CPU with AVX-512, and returns its path.
 std::string AsOfAnother(const std::string& database, const std::string& copy) {
   StoreContents contents = OpenStore(database).value()->ReadAll().value();
   for (TargetRow& target : contents.targets) {

@@ -1,4 +1,5 @@
-// Tests models that are trained by one search and used by the next.
+// Tests `kiln train`, which trains a cost model from the records of a database, and `kiln tune --transfer`, which
+// begins with that model.
 #include <gmock/gmock.h>
 
 #include <fstream>

@@ -1,4 +1,5 @@
-// Tests --without: a record says which policies were off, and records of different policies are kept apart.
+// Tests the option --without, which switches policies off: records name the policies that were off, and records of
+// different policies are kept apart.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

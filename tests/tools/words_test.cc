@@ -1,4 +1,5 @@
-// Tests sources of programs, limits of the shell, and the messages about them.
+// Tests the input files of commands (standard input, byte order marks, wrong formats), small limits of the shell
+// (ulimit), and the messages about both.
 #include <gmock/gmock.h>
 
 #include <csignal>
@@ -33,7 +34,8 @@ constexpr char kSum[] =
 
 class Words : public testing::Test {
  protected:
-  // Runs a line in a shell in a new folder, in which `kiln` is the command.
+  // Runs a line of bash in the folder of the test, where `kiln` runs the built command. Returns exit code, output and
+  // errors.
   Ran Shell(const std::string& line) const {
     const std::string script = absl::StrCat("cd ", folder_.path(), "; kiln() { ", KILN_BUILD_DIR,
                                             "/kiln \"$@\"; }; { ", line, "; } >out 2>err");
@@ -177,7 +179,8 @@ TEST_F(Limits, ASmallStackThatMayGrowGrows) {
   }
 }
 
-// With a small file limit, each command succeeds or prints a sentence about what it cannot write.
+// Runs each command with file sizes limited to 64, 4 and 1 KiB. Expects that it succeeds, or prints a message that
+// names the limit.
 TEST_F(Limits, SmallFilesEndInASentence) {
   for (const int kilobytes : {64, 4, 1}) {
     for (const char* line : kLines) {

@@ -60,7 +60,8 @@ TEST(Enumerate, CountsTheDecisionsOfASketch) {
 }
 
 TEST(Enumerate, EstimatesTheDecisionsOfSitesThatDependOnEachOther) {
-  // The last factor of the second tile is at most 32 / that of the first.
+  // A space of two tiles that share a budget: the innermost factor of the second is at most 32 divided by that of the
+  // first. Enumerate estimates the number of its decisions from 2,000 draws.
   const auto space = [](Schedule& s) {
     const auto loops = s.GetLoops(s.GetBlock("matmul"));
     const Value i = s.SamplePerfectTile(loops[0], {.parts = 2, .innermost = 32}, "i");
@@ -153,7 +154,8 @@ TEST(Enumerate, ReportsAskingForATaintedExtent) {
 }
 
 TEST(Enumerate, DoesNotMultiplyTheChoicesOfBlocksBeyondTheLimit) {
-  // The space has 6^4 sequences of choices; the first alternative of block b does not apply.
+  // Enumerates a space with 6^4 sequences of choices up to a limit of 100. The sketches have every alternative of every
+  // block, though not with each other. The first alternative of block b does not apply.
   const auto space = [](Schedule& s) {
     for (const char* block : {"a", "b", "c", "d"}) {
       const Schedule::Section module(s, "module"), section(s, block);

@@ -35,7 +35,8 @@ inline void TileMatmul(Schedule& s) {
   s.UnrollUpTo(s.SampleCategorical({0, 16, 64}, {1, 2, 1}, "unroll"));
 }
 
-// A chooser that always picks this alternative (or the last one) and draws decisions from the prior.
+// A chooser that picks the alternative with the number `pick` (or the last one) at every structural choice, and draws
+// decisions from the prior.
 class PickChooser : public Chooser {
  public:
   PickChooser(int pick, Dice& dice) : pick_(pick), dice_(dice) {}

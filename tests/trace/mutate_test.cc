@@ -15,8 +15,8 @@ using Decisions = std::vector<Decision>;
 
 const Target kTarget;
 
-// A trace in which the second tile splits the inner factor of the first, so that its support depends on it.
-// The bound of the third tile does too.
+// A trace with three tiles. The second tile splits the inner factor of the first, so that its support depends on the
+// first decision. The third tile's bound depends on both decisions.
 constexpr char kNested[] =
     "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\n"
     "v0 = sample-perfect-tile l0 n=2 @i -> 1 12\nl3, l4 = split l0 v0\n"
@@ -38,7 +38,8 @@ Decisions Of(const Replayed& replayed) {
   return decisions;
 }
 
-// All programs of a sketch with their prior probabilities.
+// All states of a sketch (a choice of decisions for its sites, with the program that they give) and their prior
+// probabilities.
 struct Support {
   std::vector<Replayed> states;
   std::vector<double> prior;
@@ -208,14 +209,16 @@ TEST(ChangeSketch, CouplesTheSitesThatBothName) {
     } while (dice.Next());
   }
   for (size_t s = 0; s < to.states.size(); ++s) EXPECT_NEAR(marginal[Of(to.states[s])], to.prior[s], 1e-12);
-  // 12 = 12*1 = 6*2 (bound 2); 12*1 = 6*2 = 4*3 = 3*4 (bound 4): half of a 1/2 is kept.
+  // Site i has the decisions 12*1 and 6*2 in the first sketch (innermost at most 2), with probability 1/2 each, and
+  // 12*1, 6*2, 4*3 and 3*4 in the second (innermost at most 4), with 1/4 each. So half of the draws of 6*2 are kept.
   EXPECT_NEAR((joint[{Decision{6, 2}, Decision{6, 2}}]), 0.25, 1e-12);
   EXPECT_NEAR((joint[{Decision{6, 2}, Decision{12, 1}}]), 0, 1e-12);
   EXPECT_NEAR((joint[{Decision{6, 2}, Decision{4, 3}}]), 0.125, 1e-12);
 }
 
 TEST(Mutate, WhatDoesNotApplyIsAStatus) {
-  // The split by a fixed factor covers only some tiles of the first.
+  // The second split, by 1 x 4, applies only to tiles with an inner factor of at most 4. For others, Mutate returns
+  // kFailedPrecondition.
   const Trace trace = Parsed(
       "b0 = get-block \"matmul\"\nl0, l1, l2 = get-loops b0\nv0 = sample-perfect-tile l0 n=2 @i -> 6 2\nl3, "
       "l4 = split l0 v0\nl5, l6 = split l4 1 4\n");

@@ -57,7 +57,8 @@ TEST(Tolerance, LetsOrdersOfASumPassAndFindsAMissingTerm) {
   }
 }
 
-// A term added to a sum of millions is rounded to the precision of that sum.
+// The tolerance for a sum of 2^22 squares lets a sum in another order pass, and finds that a hundredth of the terms is
+// missing. In floats, a term that is added to a sum of millions is rounded to the precision of this sum.
 TEST(Tolerance, LetsOrdersOfVeryLongSumsPassAndFindsAHundredthOfTheirTerms) {
   const int64_t n = 1 << 22;
   Builder b("norm");

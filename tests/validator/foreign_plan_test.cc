@@ -1,4 +1,5 @@
-// Plans of models with foreign calls: tasks end at them, the text names them, and the check finds faults in them.
+// Tests plans of models with foreign calls: tasks end at such calls, the text of a plan names them, and CheckModelPlan
+// finds faults in them.
 #include <gmock/gmock.h>
 
 #include <functional>

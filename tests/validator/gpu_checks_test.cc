@@ -1,4 +1,5 @@
-// The limits of GPUs: for each check a program that it accepts and one that it refuses.
+// Tests the checks of the limits of GPUs in the validator: for each check, a program that it accepts and one that it
+// refuses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,7 +29,8 @@ std::string WhyRefused(const Program& program, const Target& target = H100()) {
   return std::string(Validate(program, target).status().message());
 }
 
-// Returns a product of m by n elements with k terms, of which threads compute one each.
+// Returns a matrix product of m by n elements with k terms, of which each thread computes one. A block has `threads`
+// threads.
 Program Product(int64_t m, int64_t n, int64_t threads, int64_t k = 4) {
   Schedule s = Scheduled(Matmul(m, n, k));
   auto loops = s.GetLoops(s.GetBlock("matmul"));
@@ -39,7 +41,7 @@ Program Product(int64_t m, int64_t n, int64_t threads, int64_t k = 4) {
   return s.program();
 }
 
-// Returns a product whose threads, 32 in a block, hold `per` sums each in registers.
+// Returns a matrix product whose threads, `threads` in a block, hold `per` sums each in registers.
 Program HeldSums(int64_t per, int64_t threads = 32) {
   Schedule s = Scheduled(Matmul(64 * threads, per, 16));
   const Block product = s.GetBlock("matmul");
@@ -60,7 +62,8 @@ TEST(GpuChecks, AcceptSchedulesThatFit) {
   EXPECT_EQ(WhyRefused(SoftmaxOfRows(Softmax(3, 64)).program()), "");
 }
 
-// A thread loads the elements t, t + 32, t + 64, ... of a row: 64 registers, though 2,048 elements are between the ends.
+// Accepts a program in which thread t holds the elements t, t + 32, t + 64, ... of a row in registers: these are 64
+// registers, though the first and the last element are almost 2,048 elements apart.
 TEST(GpuChecks, CountTheElementsOfAThreadAndNotWhatIsBetweenThem) {
   Builder b("rows");
   const Id A = b.Input("A", DType::kF32, {16, 2048}), C = b.Output("C", DType::kF32, {16, 2048});
@@ -126,7 +129,8 @@ TEST(GpuChecks, LimitSharedMemory) {
   EXPECT_NE(WhyRefused(staged(4096), small), "");
 }
 
-// As far as the analysis knows, an iteration of i may read what another one wrote, so that T is kept whole.
+// The check of shared memory counts all elements of T, not those of one iteration of i: as far as the analysis knows,
+// an iteration of i may read elements that another one wrote.
 TEST(GpuChecks, CountAllOfABufferThatIterationsHandOn) {
   const auto carried = [](int rows) {
     const auto program = ParseProgram(absl::StrReplaceAll(R"(kiln.program v1
@@ -156,7 +160,8 @@ for i < 64 {
       "check gpu-shared: the kernel of loop i needs 262144 bytes of shared memory; a block of h100 has 232448");
 }
 
-// Rows in three stages: the last one has the place of the first.
+// The check of shared memory counts buffers with the same memory once. Each row goes through three buffers, of which
+// the last one has the memory of the first.
 TEST(GpuChecks, CountBuffersInOnePlaceOnce) {
   const auto stages = [](int64_t columns) { return InStages(Stages(2, columns), 1024).program(); };
   EXPECT_EQ(WhyRefused(stages(24 * 1024)), "");
@@ -206,7 +211,7 @@ TEST(HeldRegisters, CountsBuffersWhileTheyAreUsed) {
   };
   EXPECT_EQ(held(HeldSums(16)), 16);
   EXPECT_EQ(held(Product(64, 64, 32)), 0);
-  // 8 elements of a row and their maximum, later 8 results of exp and their sum.
+  // A thread of softmax holds 9 registers: 8 elements of a row and their maximum, later 8 results of exp and their sum.
   EXPECT_EQ(held(SoftmaxOfRows(Softmax(3, 64)).program()), 9);
 }
 

@@ -1,4 +1,4 @@
-// Tests that the program which a lemma makes is the reference of proofs, of symbolic runs and of replays.
+// Tests that after a lemma, proofs, symbolic runs and replays compare programs with the one that the lemma made.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

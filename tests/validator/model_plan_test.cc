@@ -1,4 +1,4 @@
-// The check of a model's plan accepts what the planner makes, and finds each kind of fault.
+// Tests that CheckModelPlan accepts the plans that the planner makes, and that it finds each kind of fault in a plan.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -45,7 +45,8 @@ Id Dense(Builder& b, Id from, const std::string& name) {
   return to;
 }
 
-// x -> h1 -> h2 -> h3; y = h3 + h1; z = h4, of h2. Products 1, 2 and 4 are one task, which prepares its weights.
+// A model of four products, and its plan: h1 = x*w1, h2 = h1*w2, h3 = h2*w3, y = h3 + h1, z = h2*w4. The products with
+// w1, w2 and w4 are one task, which prepares its weights.
 struct Model {
   Program program;
   ModelPlan plan;
@@ -204,7 +205,7 @@ TEST(CheckModelPlan, FindsABufferThatIsOverwrittenBeforeItsLastReader) {
 
 TEST(CheckModelPlan, CountsTheBytesThatAreAliveItself) {
   const Model m = Planned();
-  // h1 and h2 with a workspace are alive in call 1.
+  // The most bytes are alive in call 1: h1, h2 and a workspace.
   EXPECT_EQ(CheckModelPlan(m.program, m.plan)->bytes_alive, 512 + 512 + 100);
 }
 

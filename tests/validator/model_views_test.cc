@@ -1,4 +1,4 @@
-// The check of a model's plan follows views and slices, and finds their faults.
+// Tests that CheckModelPlan accepts plans of models with views and slices, and that it finds faults in them.
 #include <gmock/gmock.h>
 
 #include <functional>
@@ -18,7 +18,8 @@ using ::testing::HasSubstr;
 constexpr DType kF32 = DType::kF32;
 const IndexSum i = Builder::Iter(0), j = Builder::Iter(1), k = Builder::Iter(2);
 
-// a = x*w0, b = x*w1, both = a over b, y = both*w2. Buffers of a, b and both are in the arena.
+// A model and its plan, in which buffers `a` and `b` lie in the buffer `both`, for instance a = x*w0, b = x*w1, both =
+// a over b, y = both*w2. All three are in the arena.
 struct Model {
   Program program;
   ModelPlan plan;
@@ -33,7 +34,7 @@ Id Dense(Builder& b, Id from, int64_t rows, const std::string& name) {
   return to;
 }
 
-// Ends the program, which has two views, and plans its calls.
+// Finishes the program, expects that MarkViews finds two views in it, and plans its calls.
 void Plan(Builder& b, Model& m) {
   m.program = b.Finish();
   EXPECT_EQ(MarkViews(m.program, kModelAlignment), 2);
@@ -57,7 +58,7 @@ Model Planned() {
   return m;
 }
 
-// Expects that the plan is right, and that nothing is copied.
+// Expects that CheckModelPlan accepts the plan, and that no call copies parts: there are 3 calls, and 1024 bytes alive.
 void ExpectRight(const Model& m) {
   const auto report = CheckModelPlan(m.program, m.plan);
   ASSERT_TRUE(report.ok()) << report.status();
@@ -112,7 +113,8 @@ TEST(CheckModelPlan, FindsFaultsOfViews) {
   ExpectFound(Planned(), faults);
 }
 
-// Returns the model of Planned, but with the parts put into a row of numbers.
+// Returns the model a = x*w0, b = x*w1, y[i] = Σ_j both[16 i + j], planned. The elements of a and then of b, 8 x 16
+// each, are put into `both`, which has one dimension.
 Model PlannedRow() {
   Builder b("net");
   Model m;
@@ -134,7 +136,7 @@ Model PlannedRow() {
 
 TEST(CheckModelPlan, AcceptsViewsOfOtherShapes) { ExpectRight(PlannedRow()); }
 
-// Returns the model of all = x*w0, its halves a and b, y = a*w1 and z = b*w2.
+// Returns the model all = x*w0, its halves a and b, y = a*w1 and z = b*w2, planned.
 Model PlannedSlices() {
   Builder b("net");
   Model m;

@@ -1,4 +1,4 @@
-// Tests questions about integer points: the algebra against brute force.
+// Tests the algebra's answers to questions about integer points (validator/proof/algebra.h) against brute force.
 #include <gtest/gtest.h>
 
 #include "tests/support/random_points.h"
@@ -55,7 +55,8 @@ TEST(Points, AConditionBoundsItsMultiplesAndParts) {
   EXPECT_EQ(BoundsOn(points, row * -3).min, -3 * 111);
 }
 
-// Threads of a block of 32 copy 16 rows of 6 elements in three rounds. 32 is no multiple of 6.
+// The algebra shows that 32 threads cover 16 rows of 6 elements in three rounds, though 32 is no multiple of 6. If the
+// last element is missing, the algebra does not know, and enumeration answers no.
 TEST(Points, ThreadsThatCrossRowsCoverThem) {
   Relation copied, all;
   const IndexSum round = copied.points.Add(3), thread = copied.points.Add(32),

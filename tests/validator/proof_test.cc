@@ -106,7 +106,8 @@ TEST(Proof, FollowsPartsOfParts) {
   EXPECT_PROVEN(p, s.program());
 }
 
-// Returns a matmul in loops whose kinds or bindings are wrong, as a faulty primitive would leave them.
+// Returns a matmul of 8 x 8 x 8 after `tamper` changed each of its blocks as a faulty primitive would, such as the
+// kinds of its loops or the bindings of its iters.
 Program Broken(const std::function<void(Program&, Id block)>& tamper) {
   Program p = Matmul(8, 8, 8);
   for (size_t n = 0; n < p.nodes.size(); ++n) {
@@ -194,7 +195,8 @@ Program WritesAnew() {
   return b.Finish();
 }
 
-// Returns WritesAnew() with the first three blocks merged into one loop.
+// Returns a schedule of the program T = A;  U = T + 1;  T = B;  C = T + U in which one loop runs the first three
+// blocks. T + 1 is stored to a cache, and copied from there to U.
 Schedule MergedAnew() {
   Schedule s = Scheduled(WritesAnew());
   const auto loop = [&](const char* block) { return s.GetLoops(s.GetBlock(block))[0]; };
@@ -215,7 +217,8 @@ TEST(Proof, FollowsBuffersThatAreWrittenAnew) {
 }
 
 TEST(Proof, RefutesWhatIsWrittenAnewBeforeItIsRead) {
-  // for i: { T[i] = A[i]; U[i] = T[i] + 1; T[999 - i] = B[999 - i] }
+  // Overwrites T before it is read, in for i: { T[i] = A[i]; U[i] = T[i] + 1; T[999 - i] = B[999 - i] }. The verdict is
+  // "refuted", or "too hard" if the proof may not run instances.
   Schedule s = MergedAnew();
   Program p = s.program();
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
@@ -240,7 +243,8 @@ Program SumAndUse() {
   return b.Finish();
 }
 
-// Proves for r: { T += A[r];  if r = `at`: B = T }, or the other way round.
+// Returns the proof that for r: { T += A[r];  if r = `at`: B = T } computes B = the sum of A. Unless `after`, B = T
+// stands before T += A[r].
 Proof ProveUsed(int64_t at, bool after) {
   Schedule s = Scheduled(SumAndUse());
   const Id r = s.node(s.GetLoops(s.GetBlock("sum"))[0]), i = s.node(s.GetLoops(s.GetBlock("use"))[0]);
@@ -270,7 +274,7 @@ TEST(Proof, RefutesAUseOfAReductionBeforeItIsComplete) {
   }
 }
 
-// Returns the program T[i] = A[i];  S[i] = T[i] + the sum of B[i].
+// Returns the program T[i] = A[i];  S[i] = T[i] + Σ_r B[i, r].
 Program StartsFromT() {
   Builder b("starts");
   const Id A = b.Input("A", DType::kF32, {4}), B = b.Input("B", DType::kF32, {4, 6}),
@@ -282,7 +286,8 @@ Program StartsFromT() {
   return b.Finish();
 }
 
-// Returns StartsFromT() with T[i] computed in the sum's loop i, before its loop r or, with `within`, in that loop.
+// Returns the program T[i] = A[i];  S[i] = T[i] + Σ_r B[i, r] with T[i] computed in the loop i of the sum: before its
+// loop r, or in each iteration of r if `within`.
 Program MakesT(bool within) {
   Schedule s = Scheduled(StartsFromT());
   const Id alone = s.node(s.GetLoops(s.GetBlock("make"))[0]);
@@ -310,7 +315,8 @@ TEST(Proof, KnowsPairsOfProgramsThatWereNotMadeFromEachOther) {
   EXPECT_EQ(Prove(Matmul(8, 8, 8), Matmul(8, 8, 9)).verdict, Verdict::kTooHard);
 }
 
-// Returns the program Fed() with a pipelined loop over k, which loads a row and adds it to the sum.
+// Returns a schedule of S = A;  C[i] = Σ_k S[k, i], in which a pipelined loop over k loads row k of A to S and adds it
+// to C.
 Schedule Piped() {
   Schedule s = Scheduled(Fed());
   const auto loops = s.GetLoops(s.GetBlock("sum"));

@@ -1,5 +1,5 @@
-// The proof of synchronization plans (validator/proof/synchronization.h): plans of schedules are proven, and plans with a
-// fault never are.
+// Tests the proof of synchronization plans (validator/proof/synchronization.h): plans of schedules are proven, and
+// plans with a fault under which threads race never are.
 #include "validator/proof/synchronization.h"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,8 @@ SyncPlan PlanOf(const Program& program) {
   return plan.ok() ? *plan : SyncPlan();
 }
 
-// Returns plans with one fault each: a point left out, or a child late, or among a warp only; a wait that is too short.
+// Returns copies of a synchronization plan with one fault each: a point is left out, stands one child later, or holds
+// among a warp only; a wait lets one group of copies more be under way, or is left out; a ring is one shorter.
 std::vector<SyncPlan> Faults(const Program& p, const SyncPlan& plan) {
   std::vector<SyncPlan> faults;
   for (size_t i = 0; i < plan.points.size(); ++i) {
@@ -67,7 +68,8 @@ std::vector<SyncPlan> Faults(const Program& p, const SyncPlan& plan) {
   return faults;
 }
 
-// Expects that the plan is proven, and that each faulty plan that has a race is not.
+// Expects that the synchronization plan of the program is proven, and that no faulty copy of it is proven under which
+// threads race.
 void ExpectProven(const Program& p) {
   const SyncPlan plan = PlanOf(p);
   const proof::Finding finding = FindingOf(p, plan);
@@ -110,8 +112,8 @@ TEST(SynchronizationProof, ProvesWaitsOfAsynchronousCopies) {
     ExpectProven(Copied(64, {.stages = {0, stage}, .depths = {stage + 1}, .transport = "async"}));
 }
 
-// Returns a program in which a block of 32 threads copies slices of 16 by `slice` elements to shared memory, where all
-// of them read. With `pipelined`, the next slice is copied asynchronously meanwhile.
+// Returns a matrix product for a GPU: a block of 32 threads copies slices of 16 by `slice` elements of A to shared
+// memory, where all threads read them. With `pipelined`, the next slice is copied asynchronously meanwhile.
 Program SlicesOfAProduct(const Program& product, int64_t slice, bool pipelined = false) {
   Schedule s = Scheduled(product);
   const Block matmul = s.GetBlock("matmul");
@@ -132,7 +134,9 @@ Program SlicesOfAProduct(const Program& product, int64_t slice, bool pipelined =
   return s.program();
 }
 
-// A thread's element of a slice is at (t/6, t%6) of t = round*32 + thread, which no sum of round and thread can say.
+// Proves products in which 32 threads copy slices of 16 by 6 (or 5) elements in rounds. In a slice of 6 columns, a
+// thread copies the element (t/6, t%6) with t = round*32 + thread, and no sum of terms of `round` and of `thread` gives
+// t/6.
 TEST(SynchronizationProof, FollowsThreadsThatCrossRows) {
   for (const int64_t slice : {6, 5}) {  // 3 rounds; and 80 elements
     const Program product = Matmul(32, 2, 2 * slice), p = SlicesOfAProduct(product, slice);
@@ -141,12 +145,14 @@ TEST(SynchronizationProof, FollowsThreadsThatCrossRows) {
   }
 }
 
-// Rounds of one copy need not wait for each other: they write different elements, or one element's value again.
+// Proves the plans of products in which 32 threads copy slices asynchronously, in rounds. The rounds of one slice need
+// no wait between them: they write different elements, or the same value to one element again.
 TEST(SynchronizationProof, ProvesAsynchronousCopiesInRounds) {
   for (const int64_t slice : {6, 5}) ExpectProven(SlicesOfAProduct(Matmul(32, 2, 4 * slice), slice, true));
 }
 
-// S and U have one place in turn. T is alive while S is.
+// Proves the plan of a kernel in which the buffers S and U have the same memory one after the other. If T, which is
+// used together with S, also gets this memory, the plan is not proven.
 TEST(SynchronizationProof, ProvesThatBuffersTakeTurns) {
   const Program p = InStages(Stages(4, 64), 64).program();
   ExpectProven(p);
@@ -165,7 +171,9 @@ TEST(SynchronizationProof, SaysWhatIsNotShown) {
                                           testing::HasSubstr("use elements of T")));
 }
 
-// Another rule refuses such programs (lang/analysis/owners.cc).
+// Proves a program of two kernels, of which the second reads a buffer that the first wrote to global memory. If the
+// buffer is in shared memory or registers, the verdict is "too hard": it ends with the first kernel. CheckOwners
+// (lang/analysis/owners.cc) refuses such programs, too.
 TEST(SynchronizationProof, MemoryEndsWithItsKernel) {
   const Program original = InTwoKernels().program();
   ExpectProven(original);

@@ -156,8 +156,8 @@ TEST(Validate, CountsInstructionsOfFunctions) {
   ExpectRefused(p, Avx2(), "unrolled", "loop i writes out 1600 instructions or more; 512 are allowed");
 }
 
-// A body of 600 instructions that no unrolled loop repeats: it is in vector lanes of one register, or in no
-// lanes.
+// The validator accepts a body of 600 instructions, whose limit is 600, in a serial loop and in a vectorized loop with
+// the lanes of one register. It refuses the body if the lanes need two registers, or if the loop is unrolled.
 TEST(Validate, AcceptsALongBodyThatNoLoopMultiplies) {
   Builder b("long");
   const Id A = b.Input("A", DType::kF32, {4, 16}), B = b.Output("B", DType::kF32, {4, 16});
@@ -218,7 +218,8 @@ TEST(Validate, RefusesRegistersIndexedByALoopThatRuns) {
 }
 
 TEST(Validate, RefusesTilesThatSpill) {
-  // 6 x 16 floats are 12 registers, and 2 + 1 for operands; 8 x 16 are 16.
+  // A tile of 6 x 16 floats needs 12 of the 16 registers, and 2 + 1 for operands. A tile of 8 x 16 floats needs all 16,
+  // and is refused.
   EXPECT_TRUE(Validate(Tiled({{2, 1, 6}, {1, 1, 16}, {2, 4}}), Avx2()).ok);
   ExpectRefused(Tiled({{2, 1, 8}, {1, 1, 16}, {2, 4}}), Avx2(), "register-tile",
                 "block \"matmul\" needs 16 registers for what it holds and 3 for its operands; there are 16");

@@ -36,7 +36,8 @@ std::string Failures(const api::Round& round) {
   return round.now ? api::FailuresText(round.now->failures) : "";
 }
 
-// Returns the share of quiet samples, or "-" if the measurer does not report it or took no samples.
+// Returns the share of a round's samples that nothing disturbed, or "-" if the measurer does not report it or took no
+// samples.
 std::string QuietShare(const api::Round& round) {
   return round.samples == 0 ? "-" : api::PercentText(static_cast<double>(round.quiet) / round.samples);
 }
@@ -69,8 +70,8 @@ void Progress::Begin(const api::Started& s) {
     absl::FPrintF(out_, "kiln: not tunable: %s: %s (%s)\n", l.location, l.op, l.reason);
 }
 
-// Estimates the remaining time from the pace of this session only, because earlier sessions may have had
-// another pace.
+// Returns the estimated remaining time of a search as text. It takes the pace of this session only, because earlier
+// sessions may have had another pace.
 std::string Progress::TimeLeft() const {
   double left = std::numeric_limits<double>::infinity();
   const int done = now_.trials - first_trials_;

@@ -51,7 +51,7 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
 absl::Status Tune(const Options& o) {
   api::Session session({.database = o.database, .without = o.without, .log = Note});
   api::Source source = o.source;
-  source.whole = !o.settings.output.empty();  // the run ends with the whole
+  source.whole = !o.settings.output.empty();  // the run ends with a library of the whole file
   const absl::Status loaded = session.Load(source);
   if (absl::IsOutOfRange(loaded)) {
     api::TuneReport report{.file = o.source.path, .database = o.database};

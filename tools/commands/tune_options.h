@@ -6,7 +6,8 @@
 
 namespace kiln::tools {
 
-// Add the options that are settings of the search, in the order of the help text.
+// Add the options of `kiln tune` that are settings of the search, in the order of the help text. Parsing stores their
+// values in `settings`.
 void AddBudget(CLI::App& command, api::TuneSettings* settings);
 void AddMeasuring(CLI::App& command, api::TuneSettings* settings);
 void AddMachine(CLI::App& command, api::TuneSettings* settings);

@@ -5,7 +5,7 @@
 
 namespace kiln::tools {
 
-// Prints the times of the whole if there are any, otherwise those of each task beside its peers.
+// Prints the times of the whole model if the report has them, otherwise those of each task beside its peers.
 void PrintText(const api::BenchReport& report);
 void PrintText(const api::RaceReport& report);
 

@@ -12,7 +12,7 @@ namespace kiln::tools {
 
 namespace {
 
-// Returns the seconds of all calls of each task together.
+// Returns for each task the median seconds of its calls, added up.
 std::map<std::string, double> SecondsByTask(const api::RunReport& run) {
   std::map<std::string, double> seconds;
   for (const api::CallTimes& call : run.calls) seconds[call.task] += call.seconds.median;

@@ -6,7 +6,8 @@
 
 namespace kiln::tools {
 
-// Prints a table of the tasks and what was built. Adds the times within the model if there is a `run` of the library.
+// Prints a table of the tasks and what was built. If there is a `run` of the library, adds the time of each task within
+// the model.
 void PrintText(const api::BuildReport& report, const api::RunReport* run = nullptr);
 
 }  // namespace kiln::tools

@@ -17,8 +17,9 @@ constexpr int64_t kAlign = 16, kWarp = 32, kSlotBytes = 8;
 
 int64_t RoundUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
-// Returns the bytes in which the threads of a reduction exchange partial results: one slot for each warp, or for each thread
-// where shuffles cannot combine them; of vectors, one slot for each lane. 0 if shuffles combine all.
+// Returns the bytes of shared memory through which the threads of a reduction exchange partial results. Shuffles first
+// combine the threads of a warp, or of thread-x if it is a shorter power of two. Then each such group, or else each
+// thread, has a slot of 8 bytes for each result and each vector lane. Returns 0 if shuffles combine all threads.
 int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, const Threads& threads) {
   int64_t across = 1, of_vectors = 1;
   bool along_x = false;
@@ -38,8 +39,8 @@ int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, cons
   return threads.Count() / lanes * nests.program().block(block.node).dests.count * of_vectors * kSlotBytes;
 }
 
-// True if an iteration of a loop around all uses of a buffer may read what another one wrote. That shows in an axis which
-// still depends on such a loop.
+// True if a loop around the buffer's allocation carries its values: an iteration may read what another iteration wrote,
+// and after compaction some index of the buffer still depends on a loop around the allocation.
 bool IsCarried(const LoopNestSummary& nests, Id buffer) {
   const NestBuffer& placed = nests.buffers()[buffer];
   const auto is_outside = [&](const NestTerm& t) { return nests.loops()[t.loop].depth < placed.home; };
@@ -54,7 +55,8 @@ bool IsCarried(const LoopNestSummary& nests, Id buffer) {
          });
 }
 
-// The bytes of a buffer, of which a carried one is not compacted.
+// Returns the bytes of a buffer: those of all its elements if a loop carries its values from one iteration to another
+// (IsCarried), otherwise those that remain after compaction.
 int64_t BytesOfBuffer(const LoopNestSummary& nests, Id buffer) {
   const Program& p = nests.program();
   return IsCarried(nests, buffer) ? LayoutElements(p, buffer) * SizeOf(p.buffers[buffer].dtype)

@@ -8,7 +8,8 @@
 namespace kiln {
 namespace {
 
-// Returns how many threads produce rings, beside those of the axes; 0 if there are no producers.
+// Returns how many threads run the producers of pipelined loops, beside the threads of the axes. Returns 0 if the
+// kernel has no producers.
 int64_t Producers(const LoopNestSummary& nests, Id nest, Owner collective) {
   const Program& p = nests.program();
   for (const NestLoop& loop : nests.loops()) {

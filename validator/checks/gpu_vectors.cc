@@ -7,7 +7,8 @@
 namespace kiln {
 namespace {
 
-// Refuses a vector that no access of its block can move at once: all of them are wider.
+// Refuses a vectorized loop if a block has accesses that step by one element along it, and all of these are wider than
+// what a thread can move at once (Target::vector_bytes).
 std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
   for (const NestBlock& block : nests.blocks()) {
     if (!block.leaf) continue;

@@ -17,8 +17,8 @@ int64_t Registers(int64_t lanes, int64_t bytes, const Target& target) {
   return std::max<int64_t>(1, (lanes * bytes + target.vector_bytes - 1) / target.vector_bytes);
 }
 
-// Refuses a block that needs more vector registers than the target has, for its buffers in registers and its operands. Accepts
-// all programs for GPUs, whose threads have other limits.
+// Refuses a block that needs more vector registers than the target has, for its buffers in registers and its operands.
+// Accepts all programs for GPUs, whose threads have other limits.
 std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& target) {
   if (target.gpu != nullptr) return std::nullopt;
   for (const NestBlock& block : nests.blocks()) {
@@ -40,8 +40,9 @@ std::optional<std::string> Refuses(const LoopNestSummary& nests, const Target& t
       held += here * Registers(lanes, SizeOf(buffer.dtype), target);
     }
     if (held == 0) continue;
-    // Loads are widened to the result's type. A loaded row that several rows of the tile use stays in
-    // registers.
+    // Counts the registers for operands: none if nothing is loaded, otherwise one more than a loaded row takes. If
+    // several rows of the tile use the loaded row, it stays in registers, widened to the result's type; otherwise it
+    // takes one.
     const int64_t row = rows > 1 ? Registers(lanes, std::max(element, loaded), target) : 1;
     const int64_t operands = loaded == 0 ? 0 : row + 1;
     if (held + operands > target.vector_registers) {

@@ -8,8 +8,8 @@
 namespace kiln {
 namespace {
 
-// Returns the store instructions of one unrolled instance of all lanes: vector stores, or one store per lane
-// if the lanes are not adjacent in memory.
+// Returns how many store instructions one unrolled copy of a block needs for all its vector lanes: vector stores, or
+// one store per lane if the lanes are not adjacent in memory.
 int64_t Stores(const LoopNestSummary& nests, const NestAccess& result, int vectorized, int64_t lanes,
                const Target& target) {
   if (vectorized >= 0 && std::abs(nests.Stride(result, vectorized)) > 1) return lanes;

@@ -1,4 +1,5 @@
-// The owner of each byte of an area: the buffer whose contents it holds, or kNone. For check_model_plan.cc.
+// Records which buffer owns each byte of an area of memory: the buffer whose contents the byte holds, or kNone. For
+// check_model_plan.cc.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +32,7 @@ class ByteOwners {
   }
 
  private:
-  // Lets a range begin at this byte, if it is in the area.
+  // Splits the range of bytes that contains this byte, so that a range begins at it. Does nothing beyond the last byte.
   void Cut(int64_t at) {
     const auto range = std::prev(ranges_.upper_bound(at));
     auto& [end, owner] = range->second;

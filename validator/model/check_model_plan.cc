@@ -17,7 +17,7 @@ namespace {
 
 using Area = Location::Area;
 
-// What the blocks of a call exchange with the rest of the model.
+// The buffers through which the blocks of a call exchange data with the rest of the model.
 struct Exchange {
   std::set<Id> reads, writes;
 };
@@ -148,8 +148,8 @@ class Replay {
     return CheckOrderOfBlocks(blocks, writers);
   }
 
-  // Checks that, in the model, a reader in another call comes after all blocks that write the buffer: a call sees no version in
-  // between.
+  // Checks that no block of the model writes a buffer after a block of another call has read it. So a call never sees a
+  // version in between.
   absl::Status CheckOrderOfBlocks(const std::vector<Id>& blocks, const std::vector<std::set<int>>& writers) {
     std::set<Id> read;
     for (const Id block : blocks) {
@@ -214,8 +214,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // True if a buffer may lie in an area: the arena is for what runs write, weights and scratch for what the prepare phase
-  // writes.
+  // True if a buffer may lie in an area: the arena is for what runs write, weights and scratch for what the prepare
+  // phase writes.
   bool Suits(Id buffer, Area area) const {
     const Role role = p_.buffers[buffer].role;
     switch (area) {
@@ -274,7 +274,8 @@ class Replay {
     return false;
   }
 
-  // Checks the memory that a call has for itself. Adds to `weights` what no earlier call prepares.
+  // Checks the memory that a call has for itself: what it prepares, and its workspaces. Adds to `weights` what no
+  // earlier call prepares.
   absl::Status CheckOwnAreas(int c, std::vector<std::pair<Location, std::string>>* weights) const {
     const ModelCall& call = plan_.calls[c];
     for (const Location& at : call.prepared) {
@@ -307,7 +308,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Checks the call's own list of buffers against what its blocks exchange.
+  // Checks that the call lists all buffers that its blocks exchange with other calls, each once, and no buffers that it
+  // does not need.
   absl::Status CheckBuffers(int c) const {
     const ModelCall& call = plan_.calls[c];
     const Exchange& exchange = exchanges_[c];
@@ -347,7 +349,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Checks that the buffer has a place, and that all of its bytes are in it.
+  // Checks that the buffer has a place, and that all of its bytes there were written and are not overwritten. `what`
+  // begins the message of the error.
   absl::Status CheckIsThere(Id b, const std::string& what) const {
     const Location& at = plan_.buffers[b];
     const bool is_parameter = p_.buffers[b].role != Role::kTemporary;
@@ -396,7 +399,7 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // True if the call only reads the buffer, and reads a whole of which it is a part, too.
+  // True if the call only reads the buffer `b`, and also reads a buffer of which `b` is a part.
   bool IsReadInWhole(int c, Id b) const {
     if (exchanges_[c].writes.contains(b)) return false;
     for (auto view = view_by_part_.find(b); view != view_by_part_.end();

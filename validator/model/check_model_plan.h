@@ -30,9 +30,9 @@ struct ModelPlanReport {
 //   weights are written by one call's prepare phase each, or by calls of one task from the same constants
 //   constants that calls read are in the weights
 //   at the end, each result was written
-//   a view stands for a copy of all of a buffer to consecutive elements of another, and lies there; only views write
-//   that other buffer, and all of it. Or it is a slice: it stands for a copy of consecutive elements to all of a buffer,
-//   and no call writes that buffer
+//   a view stands for a copy of all of a buffer to consecutive elements of another, and lies there; only views
+//   write that other buffer, and all of it. Or it is a slice: it stands for a copy of consecutive elements to all of
+//   a buffer, and no call writes that buffer
 absl::StatusOr<ModelPlanReport> CheckModelPlan(const Program& model, const ModelPlan& plan,
                                                absl::Span<const ForeignCall> foreign = {});
 

@@ -9,8 +9,8 @@
 namespace kiln {
 namespace {
 
-// Returns, for each dimension, the indices where the second and the last tile of a writing block begin, and the index before
-// each. Ascending; none at the ends of the dimension.
+// Returns, for each dimension, the indices where the second and the last tile of a writing block begin, and the index
+// before each. Ascending; none at the ends of the dimension.
 std::vector<std::vector<int64_t>> TileEdges(const LoopNestSummary& nests, Id buffer,
                                             absl::Span<const Extent> shape) {
   std::vector<std::vector<int64_t>> edges(shape.size());
@@ -51,7 +51,8 @@ class ElementChooser {
     }
   }
 
-  // Adds corners of the buffer, each with the diagonally opposite corner, until a quarter of the wanted elements are chosen.
+  // Adds corners of the buffer, each with the diagonally opposite corner, until a quarter of the wanted elements are
+  // chosen.
   void Corners() {
     const size_t free = std::min<size_t>(shape_.size(), 6);
     for (size_t bits = 0; bits < size_t{1} << (free - 1) && Chosen() < n_ / 4; ++bits) {

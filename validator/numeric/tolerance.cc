@@ -87,7 +87,8 @@ class Estimator {
                         Epsilon(p_.exprs[values[r]].dtype));
       if (!initial.empty()) guess = Sum(guess, Of(initial[r]), Epsilon(p_.exprs[values[r]].dtype));
       Carried& dest = buffers_[dests[r].buffer];
-      // The initialization and the accumulation of a reduction both write the buffer.
+      // Merges the estimate into that of earlier writers of the buffer: the initialization and the accumulation of a
+      // reduction both write it.
       dest.guess.positive = guess.positive && (dest.guess.positive || dest.guess.magnitude == 0);
       dest.guess.magnitude = std::max(dest.guess.magnitude, guess.magnitude);
       dest.guess.error = std::max(dest.guess.error, guess.error);
@@ -102,7 +103,8 @@ class Estimator {
     if (kind != Monoid::Kind::kSum && kind != Monoid::Kind::kCustom) return term;
     const double root = std::sqrt(n), rounding = epsilon * term.magnitude * n;
     if (!term.positive) return {term.magnitude * root, term.error * root + rounding, false};
-    // Terms that are small compared to the running sum lose their last digits, all in one direction.
+    // Adds the error of terms that are small compared to the running sum: they lose their last digits, all in one
+    // direction.
     const double lost = epsilon * n * n / 256;
     return {term.magnitude * n, term.error * n + rounding * (1 + root / 4 + lost), true};
   }
@@ -112,8 +114,8 @@ class Estimator {
     return {magnitude, a.error + b.error + epsilon * magnitude, a.positive && b.positive};
   }
 
-  // True if both are one expression, or load the same element, as the two factors of a square do. False does not mean that
-  // they differ.
+  // True if both are one expression, or load the same element, as the two factors of a square do. False does not mean
+  // that they differ.
   bool Same(Id x, Id y) const {
     const Expr &a = p_.exprs[x], &b = p_.exprs[y];
     if (x == y) return true;
@@ -219,7 +221,8 @@ class Estimator {
       case Op::kAsinh:
         return rounded(std::min(1.0, a.magnitude), a.error + 2 * epsilon, false);
       default:
-        // Casts and all other operations: magnitude and error are about those of the largest operand.
+        // Estimates casts and all other operations by their largest operand: the same magnitude, and twice the largest
+        // error.
         return rounded(std::max({a.magnitude, b.magnitude, c.magnitude}),
                        2 * std::max({a.error, b.error, c.error}), a.positive);
     }

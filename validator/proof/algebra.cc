@@ -20,7 +20,8 @@ Digit DigitOf(const Points& points, const IndexSplit& split) {
   return {split.source.id, split.scale, split.lower, SplitRange(split, points)};
 }
 
-// The digits of a variable whose values are known, lowest first.
+// Digits of a variable whose values are known, each with its value. Find returns the value of one digit. Whole returns
+// the value of the variable, if its digits determine it.
 struct Known {
   std::vector<std::pair<Digit, IndexSum>> digits;
 
@@ -47,13 +48,14 @@ struct Known {
   }
 };
 
-// How often `known` may occur in a multiple of a sum.
+// Factors of the combination of_sum * sum - of_known * known, in which some terms cancel.
 struct Ratio {
   int64_t of_sum = 1, of_known = 1;
   friend bool operator==(const Ratio&, const Ratio&) = default;
 };
 
-// Returns 1, -1 and the ratio of each pair of like digits.
+// Returns factors for which sum * of_sum - known * of_known may have narrow bounds: (1, 1), (1, -1), and, for each pair
+// of like digits in the two sums, those that cancel the pair.
 absl::InlinedVector<Ratio, 4> Ratios(const IndexSum& sum, const IndexSum& known) {
   absl::InlinedVector<Ratio, 4> ratios{{1, 1}, {1, -1}};
   for (const IndexSplit& s : sum.splits) {
@@ -136,8 +138,8 @@ class Solver {
     return value.has_value() ? std::optional<IndexSum>(*value * split.scale) : std::nullopt;
   }
 
-  // Solves an equation for its unknown digits, and adds them to known_. Returns false if they are not the digits of a number in
-  // a mixed radix.
+  // Solves the equation wanted = made for the unknown digits of `made`, and adds their values to known_. Returns false
+  // if these are not the digits of a number in a mixed radix.
   bool Settle(const Equation& equation) {
     IndexSum rest = equation.wanted;
     rest.offset -= equation.made.offset;
@@ -193,8 +195,9 @@ class Solver {
   std::vector<std::optional<IndexSum>> whole_;
 };
 
-// Returns the variables that define a number in a mixed radix, as digits of it. `count` receives the number's values. Returns
-// nothing if it has no such definition.
+// Returns the variables that define the variable `number` as a number in a mixed radix, each as a digit of this number:
+// for t = y*32 + x, y is t/32 and x is t%32. `count` receives how many values the number has. Returns nothing if the
+// variable has no such definition.
 std::map<int, IndexSum> DigitsOf(const Points& points, size_t number, int64_t& count) {
   if (!points.variables[number].value.has_value()) return {};
   IndexSum sum = Simplify(*points.variables[number].value, points);
@@ -214,8 +217,9 @@ std::map<int, IndexSum> DigitsOf(const Points& points, size_t number, int64_t& c
   return digits;
 }
 
-// Makes the digits of a number its digits everywhere. Returns false if it has none, or if some sum cannot say that; the
-// relation is then changed in part.
+// Makes the variable `number` free if it is defined as a number in a mixed radix of others, and replaces these others
+// by its digits in all sums. Returns false if it has no such definition, or if some sum cannot express its digits; then
+// the relation is changed in part.
 bool ReplaceByDigits(Relation& relation, size_t number) {
   Points& points = relation.points;
   int64_t count = 1;

@@ -1,4 +1,4 @@
-// Compares two reductions by the bag of values that each combines.
+// Compares two reductions by the bags (multisets) of values that they combine.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -8,8 +8,8 @@
 
 namespace kiln::proof {
 
-// A block whose instances at these points all contribute to the reduced element. The points are those of the
-// element, extended by more variables.
+// Instances of a block that contribute to a reduced element: one instance for each of `points`. These are the points of
+// the element, extended by variables such as those for the reduction iters.
 struct Comparison::Part {
   Points points;
   std::vector<IndexSum> bound;  // the variables added for the reduction iters
@@ -32,7 +32,7 @@ Value Result(const Value& value, int r) {
   return result;
 }
 
-// True if two combine expressions have the same operations, arguments and constants.
+// True if the combine expressions of two monoids have the same operations, arguments and constants.
 bool SameExpr(const Program& p, Id e, const Program& q, Id f) {
   const Expr &x = p.exprs[e], &y = q.exprs[f];
   if (x.op != y.op || x.dtype != y.dtype) return false;
@@ -57,7 +57,8 @@ bool SameMonoid(const Value& a, const Value& b) {
   return one.kind == other.kind && same(one.identity, other.identity) && same(one.combine, other.combine);
 }
 
-// True if the writers of a unit differ only in the instances that they run.
+// True if all blocks that write a unit, which together compute a reduction, have the same bodies, iters and
+// destinations. They may run different instances.
 bool SameBlocks(const Program& p, const Unit& unit) {
   const auto same = [](Range a, Range b) { return a.begin == b.begin && a.count == b.count; };
   const BlockNode& first = p.block(unit.writers[0].block);
@@ -79,8 +80,8 @@ bool SameBlocks(const Program& p, const Unit& unit) {
   });
 }
 
-// Adds variables for the reduction iters of the value's block, and the conditions of its domain. Returns
-// false if a domain cannot be expressed.
+// Extends a value of a reduction to all its instances: adds a variable for each reduction iter of the value's block,
+// and the conditions of its domain. Returns false if a domain cannot be expressed.
 bool Open(Points& points, std::vector<IndexSum>& bound, Value& value) {
   const Program& p = value.model->program();
   auto iters = std::make_shared<std::vector<IndexSum>>(*value.iters);
@@ -107,8 +108,8 @@ std::vector<IndexSum> FreeOf(const Points& points) {
   return free;
 }
 
-// Returns the relation without its first `results` results and without the variables and conditions of
-// `begin`. Returns nullopt if the rest uses a variable of `begin`.
+// Returns a relation without its first `results` results, and without the variables and conditions of `begin`, which
+// come first in it. Returns nullopt if the rest uses a variable of `begin`.
 std::optional<Relation> Later(const Relation& relation, const Points& begin, size_t results) {
   const size_t first = begin.variables.size();
   const auto shifted = [&](IndexSum sum) -> std::optional<IndexSum> {
@@ -160,8 +161,8 @@ Finding Comparison::IsNeutral(Points& points, const Value& value, const Expr& id
   return Cases(points, [&](Points& part) { return LookAt(decider_, part, value); }, neutral);
 }
 
-// Replaces a part that combines partial results by the instances that compute them, repeatedly. Returns the reason if that is
-// not possible, otherwise nullopt.
+// While the instances of a part combine partial results of the reduction, replaces them by the instances that compute
+// these results. Returns the reason if that is not possible, otherwise nullopt.
 std::optional<std::string> Comparison::Flatten(Part& part, Id origin) {
   for (;;) {
     const int results = BlockOf(part.value).values.count;
@@ -214,7 +215,8 @@ Finding Comparison::SameInitial(Points& points, const Look& a, const Look& b) {
     }
     for (const Value& start : starts) {
       const Expr& e = p.exprs[start.expr];
-      // Partial results may start from a neutral value or from the identity.
+      // Ignores a start from the monoid's identity, and, for partial results, from its neutral value
+      // (lang/program/start.h).
       const bool part = b.unit == nullptr && e.IsConstant(NeutralBits(p, p.monoids[block.monoid], r));
       const bool neutral = (part || e.IsConstant(identity.Number())) && e.dtype == identity.dtype;
       if (!neutral) initial[look == &b].push_back(start);
@@ -249,7 +251,7 @@ Finding Comparison::SameReduction(Points& points, const Look& a, const Look& b) 
   if (!one_program) {
     if (auto why = Flatten(part, BlockOf(a.value).provenance.origin)) return Unknown(*why);
   }
-  // Finds the instance of b's block that each instance of the part stands for.
+  // Finds the instance of b's block that each instance of the part computes, by the provenance of the part's block.
   const Provenance& provenance = BlockOf(part.value).provenance;
   const Range own = BlockOf(b.value).iters;
   std::vector<IndexSum> map = *part.value.iters;
@@ -265,8 +267,8 @@ Finding Comparison::SameReduction(Points& points, const Look& a, const Look& b) 
   return SameInstances(points, part, b, map);
 }
 
-// Checks that the part combines only neutral values outside condition c, where the original has no
-// instances.
+// Checks that the part combines only neutral values at points where condition c does not hold: there, the original has
+// no instances.
 Finding Comparison::NeutralBeyond(const Part& part, const Look& b, const Condition& c) {
   const Program& q = b.value.model->program();
   const Monoid& monoid = q.monoids[BlockOf(b.value).monoid];

@@ -1,4 +1,4 @@
-// Proof obligations on values: every element that a block writes gets the value that the original defines.
+// Checks the proof obligations on values: every element that a block writes gets the value that the original defines.
 #include "absl/strings/str_cat.h"
 #include "validator/proof/algebra.h"
 #include "validator/proof/obligations.h"
@@ -27,9 +27,9 @@ Finding Obligations::Values(Id buffer) {
   return {};
 }
 
-// Checks the points at which a writer stores. Where no writer from `later` on stores too, the stored value
-// must be the wanted one. All other points must be overwritten by a later writer below the same enclosing
-// loops.
+// Checks the elements that one writer of a unit stores at the points. An element that no writer from number `later` on
+// stores to must get the wanted value. All other elements must be overwritten by a later writer, in the same iterations
+// of the loops around the whole unit.
 Finding Obligations::Overwritten(const Unit& unit, size_t writer, Points points, size_t later,
                                  const Look& wanted) {
   const Writer& own = unit.writers[writer];
@@ -74,7 +74,8 @@ Finding Obligations::StoredValues(Id buffer, const Unit& unit) {
     const Writer& writer = unit.writers[w];
     const Value value{&model_, writer.block, p_.List(p_.block(writer.block).values)[writer.result], nullptr};
     Finding finding;
-    // Tries to prove the claim for all iters in the block's box, then only for those of its instances.
+    // Tries to prove that the block stores the wanted value, first for all iters in the block's box, then only for the
+    // iters of its instances.
     for (const bool exact : {false, true}) {
       const Space& space = model_.spaces().of(writer.block);
       Points points = exact ? space.points : BoxOf(p_, writer.block);
@@ -166,7 +167,7 @@ Finding Obligations::Instances(const Unit& unit) {
                   absl::StrCat(BlockText(unit.writers[w].block), " combines into what is not initialized",
                                At(unit.writers[w].block, started)));
   }
-  // If an element is initialized, all its instances must run.
+  // Checks that all instances of the reduction run for each element that is initialized.
   const auto own = p_.Iters(p_.block(unit.writers[0].block).iters);
   for (size_t w = 0; w < unit.writers.size(); ++w) {
     for (size_t i = 0; i < own.size(); ++i) {

@@ -20,14 +20,15 @@ struct Finding {
 
 class Comparison {
  public:
-  // Programs made from the original number its buffers in the same way and append new ones.
+  // Prepares to compare values of `original` and of programs made from it. These number the original's buffers in the
+  // same way and append new ones.
   Comparison(Decider& decider, const Model& original, int64_t most_steps)
       : decider_(decider),
         original_(original),
         shared_(static_cast<Id>(original.program().buffers.size())),
         steps_(most_steps) {}
 
-  // Checks that two values are equal. May add defined variables to `points`.
+  // Checks that two values are equal at all points. May add defined variables to `points`.
   Finding Same(Points& points, const Value& a, const Value& b);
   Finding Same(Points& points, const Value& a, const Look& b);
   Finding Same(Points& points, const Look& one, const Look& other);
@@ -37,7 +38,8 @@ class Comparison {
   using Then = absl::FunctionRef<Finding(Points&, const Look&)>;
   struct Part;  // a block that contributes to a reduction
 
-  // Evaluates the look and continues with `then` at the points of each case.
+  // Calls `looker`, which returns the outermost form of a value. Where this form depends on undecided conditions, does
+  // the same for the points of each case. Otherwise returns what `then` returns for the form.
   Finding Cases(Points& points, Looker look, Then then);
   Finding Differ(const Points& points, std::string why);
   Finding SameOperation(Points& points, const Value& a, const Value& b);

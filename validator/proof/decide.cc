@@ -9,7 +9,7 @@
 namespace kiln::proof {
 namespace {
 
-// True if the bounds alone show that there is no point.
+// True if bounds show that some condition holds at no point, so that the set is empty.
 bool NoPoint(const Points& points) {
   return std::any_of(points.conditions.begin(), points.conditions.end(), [&](const Condition& c) {
     const Interval bounds = BoundsOn(points, c.value);
@@ -62,7 +62,7 @@ Reply Decider::Covers(const Relation& f, const std::vector<Relation>& g) {
   return reply.answer != Answer::kUnknown || other_ == nullptr ? reply : other_->Covers(f, g);
 }
 
-// True if the algebra finds a point of the relation for each point of f, with its results.
+// True if the algebra finds, for each point of f, a point of the relation with the same results.
 bool Decider::Reaches(const Relation& relation, const Relation& f) {
   Points points = f.points;
   const auto values = Solve(points, f.results, relation);

@@ -1,5 +1,5 @@
-// Answers questions about points in three ways: with the algebra of index maps, by visiting each point if
-// there are few, and by asking another prover. A part of validator/proof/proof.h.
+// Answers questions about sets of integer points in three ways: with the algebra of index maps, by visiting each point
+// if there are few, and by asking another prover. A part of validator/proof/proof.h.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ class Decider final : public Prover {
   Reply Covers(const Relation& f, const std::vector<Relation>& g) override;
   Reply Determines(const std::vector<Relation>& f, const std::vector<std::vector<IndexSum>>& values) override;
 
-  // Decides whether 0 <= value < extent holds at all points or at none; kUnknown if neither is proven. If there are no points,
-  // either answer may come.
+  // Decides whether 0 <= value < extent holds at all points or at none; kUnknown if neither is proven. If there are no
+  // points, either answer may come.
   Truth Holds(const Points& points, const IndexSum& value, int64_t extent);
   bool Equal(const Points& points, const IndexSum& a,
              const IndexSum& b);  // true if proven equal at all points

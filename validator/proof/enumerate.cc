@@ -23,7 +23,7 @@ class Visitor {
     }
   }
 
-  // Visits the points until `visit` returns false. Returns false if the budget is spent.
+  // Calls `visit` for each point until it returns false. Returns false if the budget is spent.
   bool Run() {
     if (!Holds(0)) return true;
     stopped_ = false;

@@ -1,4 +1,4 @@
-// Answers questions about points by visiting each of them: exact, for small sets. A part of
+// Answers questions about sets of integer points by visiting each point: exact, for small sets. A part of
 // validator/proof/proof.h.
 #pragma once
 

@@ -50,7 +50,8 @@ void Model::Enclose(const std::vector<Writer>& writers, Unit& unit) const {
 
 namespace {
 
-// Merges reduction units with a common initialization: moves such `units` into `unit`.
+// Merges reductions with a common initialization: moves those of `units` that share an initializing block with `unit`
+// into `unit`.
 void TakeThoseStartedAlike(std::vector<Unit>& units, Unit& unit) {
   for (size_t u = 0; u < units.size();) {
     const auto shared = [&](const Writer& s) {
@@ -93,7 +94,8 @@ std::vector<Unit> Model::Reductions(const std::vector<Writer>& writers) {
       units.push_back(unit);
       continue;
     }
-    // The initialization of a writer: the preceding blocks that share the most enclosing nodes with it.
+    // Finds the blocks that initialize the writer: of the preceding stores to the buffer, those that share the most
+    // enclosing nodes with it.
     int deepest = -1;
     for (const Writer& s : starters) {
       const int depth = spaces_.place(Around(p.nodes[w.block].parent, s.block)).begin;

@@ -28,7 +28,7 @@ struct Unit {
   // Blocks that initialize a reduction; empty if its only writer does so itself.
   std::vector<Writer> starters;
   std::vector<Writer> writers;  // in program order
-  // Number of loops around the whole unit; each of their iterations computes the elements again.
+  // Number of loops around all blocks of the unit. Each iteration of these loops computes the elements again.
   size_t around = 0;
   Stretch stretch;
   const std::vector<Writer>& first() const { return starters.empty() ? writers : starters; }

@@ -19,11 +19,11 @@ namespace kiln::proof {
 
 class Obligations {
  public:
-  // Checks the obligations of the program of `model`. `reference` is the model that defines the values of
-  // shared buffers; for the original it is `model` itself.
+  // Prepares to check the obligations of the program of `model`. `reference` is the model that defines the values of
+  // the buffers that both programs have; for the original it is `model` itself.
   Obligations(Decider& decider, Comparison& comparison, const Model& model, const Model& reference);
 
-  // Returns the first obligation that does not hold; kYes if all hold.
+  // Checks all obligations. Returns the first that is not proven to hold, with the reason; kYes if all hold.
   Finding Check();
 
  private:
@@ -63,8 +63,8 @@ class Obligations {
   bool Runs(const Unit& unit, Id block) const;         // whether the block lies in the unit's stretch
   bool IsPrivate(Id buffer, Id loop) const;
   bool Below(Id node, Id block) const;
-  // Returns the number of loops around a block whose iterations each have a fresh copy of the buffer in a
-  // ring.
+  // Returns the number of loops around the block, down to the innermost pipelined loop that has the buffer in a ring:
+  // each of its iterations has a new copy of the buffer. Returns 0 if no loop has.
   size_t Anew(Id buffer, Id block) const;
 
   Decider& decider_;

@@ -1,4 +1,4 @@
-// Proof obligations on order: elements are read only when they have their values.
+// Checks the proof obligations on order: elements are read only when they have their values.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
@@ -119,8 +119,8 @@ Finding Obligations::Check() {
   return Pipelines();
 }
 
-// A reduction reads its initial values when the outermost loop that feeds it is entered. Checks that no
-// block inside that loop writes them.
+// Checks that no block writes the initial values of a reduction inside the outermost loop that feeds the reduction,
+// since they are read when this loop is entered.
 Finding Obligations::StartsAfterWhatItReads(Id block) const {
   const BlockNode& b = p_.block(block);
   if (b.monoid == kNone || b.accumulates || b.initial.count == 0) return {};
@@ -203,7 +203,8 @@ Finding Obligations::Reads(const Read& read) {
   }
   wanted.results.insert(wanted.results.end(), index->begin(), index->end());
 
-  // First try the writes in the same iterations of the common loops, then those in earlier iterations too.
+  // Shows that every element was written before it is read. Tries the writes in the same iterations of the common loops
+  // first, and then adds those in earlier iterations.
   const size_t anew = Anew(read.buffer, read.block);
   std::vector<Relation> made;
   Reply reply;
@@ -228,8 +229,8 @@ Finding Obligations::Reads(const Read& read) {
                                   " before it is written"));
 }
 
-// Checks that an element is complete when it is read: in the same iteration of the loops around the unit, no
-// block of the unit writes it later.
+// Checks that an element is complete when it is read: no block of the unit that computes the element writes it later,
+// in the same iteration of the loops around the unit.
 Finding Obligations::Complete(const Read& read, const Points& points, const std::vector<IndexSum>& index,
                               const Unit& unit) {
   const Spaces& spaces = model_.spaces();
@@ -284,7 +285,7 @@ bool Obligations::IsPrivate(Id buffer, Id loop) const {
                      [&](const Read& r) { return r.buffer != buffer || below(r.block); });
 }
 
-// Checks that for each loop whose iterations may run at once, a single iteration computes an element. Excepts loops whose
+// Checks that a single iteration of each loop whose iterations may run at once computes an element. Excepts loops whose
 // iterations have private copies, and loops that combine partial results.
 Finding Obligations::Parallel(Id buffer, const Unit& unit) {
   std::vector<Writer> writers = unit.writers;

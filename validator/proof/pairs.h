@@ -14,12 +14,14 @@ class Pairs {
 
   // Returns the pairs as points: the variables of `one`, followed by those of `other`.
   const Points& points() const { return points_; }
-  // Returns by how many iterations of the loop `other` is ahead of `one`, as a sum over the pairs.
+  // Returns by how many iterations of the common loop number `loop` the instance of `other` is ahead of that of `one`,
+  // as a sum over the pairs.
   const IndexSum& Ahead(size_t loop) const { return ahead_[loop]; }
-  // Return the pairs where `other` runs in a later (earlier) iteration of the loop than `one`.
+  // Return the pairs in which the instance of `other` runs in a later (earlier) iteration of the loop than that of
+  // `one`.
   Points Later(size_t loop, int64_t extent) const;
   Points Earlier(size_t loop, int64_t extent) const;
-  // Restricts the pairs to those that run in the same iteration of the loop.
+  // Keeps only the pairs whose two instances run in the same iteration of the loop.
   void Equate(size_t loop);
 
  private:

@@ -29,8 +29,8 @@ PipelineStage PassedPoints::StageOf(Id loop, Id child) const {
   return p_.Stages(p_.loop(loop))[position];
 }
 
-// Returns the position in a step of the last child that copies asynchronously; kNoOrder if there is none. The step's group is
-// committed after it.
+// Returns the position, within a step of a pipelined loop, of the last child that copies asynchronously. The step's
+// group of copies is committed after this child. Returns kNoOrder if no child copies so.
 int32_t PassedPoints::LastCopy(Id loop) const {
   int32_t last = kNoOrder;
   for (Id child = p_.nodes[loop].first; child != kNone; child = p_.nodes[child].next) {
@@ -56,15 +56,15 @@ void PassedPoints::AddPoint(Search& search, Id before, bool copied) const {
     if (point.before == before && Meets(search, point)) search.found.push_back({&point, copied});
 }
 
-// Adds the points before a node and below it, which threads pass if they run all of it.
+// Adds the points before a node and below it, which threads pass if they run the whole node.
 void PassedPoints::AddNode(Search& search, Id node) const {
   AddPoint(search, node);
   for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next)
     IsPipelined(node) ? AddPoint(search, child) : AddNode(search, child);
 }
 
-// Adds the points before children of a pipelined loop: in the first step of those after position `after`, in the last
-// one, `steps` later, of those up to position `until`.
+// Adds the points before the children of a pipelined loop that threads pass between two steps: in the first step, those
+// after position `after`; in the step that is `steps` later, those up to position `until`; in the steps between, all.
 void PassedPoints::AddSteps(Search& search, Id loop, int32_t after, int64_t steps, int32_t until) const {
   std::vector<Id> children;
   for (Id child = p_.nodes[loop].first; child != kNone; child = p_.nodes[child].next)
@@ -76,7 +76,8 @@ void PassedPoints::AddSteps(Search& search, Id loop, int32_t after, int64_t step
     for (const Id child : children) {
       const int32_t order = StageOf(loop, child).order;
       if ((step == 0 && order <= after) || (step == steps && order > until)) continue;
-      // The groups committed since the step of the copy, its own included.
+      // Counts the groups of copies that are committed since the step of the copy, its own included. A point that waits
+      // until fewer groups are under way waits for the copy.
       const int64_t groups = step + (order > last_copy ? 1 : 0);
       for (const SyncPoint& point : plan_.points) {
         if (point.before != child || !Meets(search, point)) continue;
@@ -87,7 +88,7 @@ void PassedPoints::AddSteps(Search& search, Id loop, int32_t after, int64_t step
   }
 }
 
-// Adds what is passed after `from`, below a node, in the same iteration of that.
+// Adds the points that threads pass after `from` until the end of the child of `top` that contains it.
 void PassedPoints::AddAfter(Search& search, Id top) const {
   for (Id at = search.from; p_.nodes[at].parent != top; at = p_.nodes[at].parent) {
     const Id parent = p_.nodes[at].parent;
@@ -103,7 +104,7 @@ void PassedPoints::AddAfter(Search& search, Id top) const {
   }
 }
 
-// Adds what is passed before `to`, below a node, in the same iteration of that.
+// Adds the points that threads pass from the beginning of the child of `top` that contains `to` until they reach `to`.
 void PassedPoints::AddBefore(Search& search, Id top) const {
   for (Id parent = ChildTowards(top, search.to); parent != search.to;
        parent = ChildTowards(parent, search.to)) {

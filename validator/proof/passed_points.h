@@ -1,10 +1,10 @@
-// The points of a synchronization plan that threads pass between two statements. A part of
-// validator/proof/synchronization.h.
+// Finds the points of a synchronization plan, where threads wait for each other, that threads pass between two
+// statements (instances of blocks). A part of validator/proof/synchronization.h.
 //
 //   const std::vector<Passing> passed = points.Between(from, to, {.loop = k, .steps = 1});
 //
-// Only points that are passed for sure are given, in the order in which threads pass them, and only those
-// that both statements' threads pass: each axis around a point is around both statements.
+// Only points that are passed for sure are given, in the order in which threads pass them, and only those that both
+// statements' threads pass: each axis around a point is around both statements.
 #pragma once
 
 #include <vector>
@@ -30,13 +30,13 @@ class PassedPoints {
  public:
   PassedPoints(const Program& program, const SyncPlan& plan) : p_(program), plan_(plan) {}
 
-  // Returns the points that threads pass after `from` and before `to`. `copies_in`: the loop of the asynchronous ring that
-  // `from` writes; kNone: it does not.
+  // Returns the points that threads pass after block `from` and before block `to`. `copies_in` is the loop of the
+  // asynchronous ring that `from` writes; kNone: it writes none.
   std::vector<Passing> Between(Id from, Id to, const Follows& follows, Id copies_in) const;
 
   // Returns the child of `node` that is `below` or an ancestor of it.
   Id ChildTowards(Id node, Id below) const;
-  // True if the children of a loop run by steps.
+  // True if the node is a pipelined loop, whose children run in overlapping steps.
   bool IsPipelined(Id node) const;
   PipelineStage StageOf(Id loop, Id child) const;
 

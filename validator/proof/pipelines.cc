@@ -1,10 +1,9 @@
-// Proof obligation on pipelined loops: their children may overlap.
+// Proves that the children of pipelined loops may overlap.
 //
-// The iterations of one child run in order. Each iteration has its own copy of a buffer in a ring. A reader
-// waits for the writer's same iteration, and a writer waits for the readers of the copy that it overwrites.
-// So running the children overlapped gives the same results as running them one after the other, under two
-// conditions: children share written buffers only through rings, and every element read from a ring was
-// written in the same iteration.
+// The iterations of one child run in order. Each iteration has its own copy of a buffer in a ring. A reader waits for
+// the writer's same iteration, and a writer waits for the readers of the copy that it overwrites. So running the
+// children overlapped gives the same results as running them one after the other, under two conditions: children share
+// written buffers only through rings, and every element read from a ring was written in the same iteration.
 #include <algorithm>
 #include <set>
 
@@ -25,7 +24,9 @@ size_t Obligations::Anew(Id buffer, Id block) const {
   return 0;
 }
 
-// Checks one buffer in one pipelined loop.
+// Checks how the children of a pipelined loop use a buffer. If a ring carries it, only one child may write it, anew in
+// each iteration, and nothing outside of the loop may use it. Otherwise, if a child writes it, no other child may use
+// it.
 Finding Obligations::Pipelined(Id buffer, Id loop) {
   std::set<Id> writers, users;  // the children that write or use the buffer
   bool outside = p_.buffers[buffer].role != Role::kTemporary;

@@ -15,7 +15,8 @@ namespace kiln {
 namespace proof {
 namespace {
 
-// True if the scheduled program has the original's buffers and parameters.
+// True if the scheduled program has the original's buffers under the same numbers, and the same parameters and
+// constants.
 bool SameBuffers(const Program& original, const Program& scheduled) {
   if (original.parameters != scheduled.parameters || original.buffers.size() > scheduled.buffers.size())
     return false;
@@ -57,7 +58,8 @@ Finding Compare(Decider& decider, const Program& one, const Program& other, int6
   return Obligations(decider, comparison, scheduled, original).Check();
 }
 
-// Checks that the threads of kernels wait for each other where lang/threads/synchronization.h lets them wait.
+// Proves that the threads of kernels wait for each other wherever they must, at the points of PlanSynchronization
+// (lang/threads/synchronization.h).
 Finding OrderThreads(Decider& decider, const Program& scheduled) {
   if (!HasAxes(scheduled)) return {};
   const absl::StatusOr<SyncPlan> plan = PlanSynchronization(scheduled);

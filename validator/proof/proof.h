@@ -55,8 +55,8 @@ struct Proof {
 };
 absl::string_view ToString(Proof::Verdict verdict);  // "proven", "refuted", "too hard"
 
-// Returns kFailedPrecondition, "WHAT does not compute what the original does: ...", if the proof refutes the program, otherwise
-// OK. A refuted program must not be handed out.
+// Returns kFailedPrecondition, "WHAT does not compute what the original does: ...", if the proof refutes the program,
+// otherwise OK. A refuted program must not be handed out.
 absl::Status RejectRefuted(const Proof& proof, absl::string_view what);
 
 // Proves that `scheduled`, made from `original` by primitives, is equivalent. Both must pass Verify.

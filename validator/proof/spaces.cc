@@ -8,7 +8,8 @@
 namespace kiln::proof {
 namespace {
 
-// Resolves the marks and loops that a binding refers to.
+// Expresses the marks and dead loops that a binding refers to by the loop variables of a space. Adds the conditions
+// that they lie in their extents.
 class Maker {
  public:
   Maker(const Program& program, const Space* outer, Space& space)

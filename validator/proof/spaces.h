@@ -35,7 +35,7 @@ class Spaces {
   const Stretch& place(Id node) const { return places_.at(node); }
   // Returns the number of loops around both blocks.
   size_t Common(Id a, Id b) const;
-  // Returns the outermost loop that feeds a reduction iter, as the interpreter finds it, or kNone.
+  // Returns the outermost loop that feeds a reduction iter of the block, as the interpreter finds it, or kNone.
   Id StartOf(Id block) const;
 
  private:
@@ -46,14 +46,15 @@ class Spaces {
   std::map<Id, Stretch> places_;
 };
 
-// Returns the box of a block: its iters as variables, with the conditions of its domain.
+// Returns the iters of a block as points: one variable for each iter, with the conditions of the block's domain.
 Points BoxOf(const Program& program, Id block);
 
-// Returns the marks as sums over the points, with `iters` for the block's iters, or nullopt if Replace
-// fails.
+// Returns the values of marks of a block as sums over the points, where `iters` are the values of the block's iters.
+// Returns nullopt if a mark divides a number that may be negative.
 std::optional<std::vector<IndexSum>> IndicesAt(const Program& program, Id block, Range marks, Points& points,
                                                const std::vector<IndexSum>& iters);
-// Returns the conditions that the marks of a block imply: each lies in its extent. Returns nullopt if Replace fails.
+// Returns the conditions that the marks of a block imply: each lies in its extent. `iters` are the values of the
+// block's iters. Returns nullopt if a mark divides a number that may be negative.
 std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id block, Range marks,
                                                    Points& points, const std::vector<IndexSum>& iters);
 

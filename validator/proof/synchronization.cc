@@ -24,13 +24,15 @@ struct SharedUse {
   bool writes = false, combines = false, gathers = false;
 };
 
-// The results of a relation of a use: the loops around both uses, then these, then the element.
+// The results of the relation that describes a use of a buffer: first the loops around both uses, then the values
+// listed here (each axis, the number of the warp and of the warpgroup), then the element.
 enum Result : size_t { kX, kY, kZ, kBlockX, kBlockY, kBlockZ, kInWarp, kInWarpgroup, kResults };
 constexpr LoopKind kAxes[] = {LoopKind::kThreadX, LoopKind::kThreadY, LoopKind::kThreadZ,
                               LoopKind::kBlockX,  LoopKind::kBlockY,  LoopKind::kBlockZ};
 
-// One use follows another: they run in the same iterations of the first `alike` common loops. If there is a loop, the
-// second one's iteration of it is at least `ahead` after the first one's.
+// A way in which one use of a buffer follows another: both run in the same iterations of the first `alike` common
+// loops. If `follows` names a loop, the second use is in an iteration of it that is at least `ahead` after that of the
+// first.
 struct Way {
   Follows follows = {};
   size_t alike = 0;
@@ -61,7 +63,8 @@ class OrderOfThreads {
   }
 
  private:
-  // Shows that one kernel has all uses of a buffer whose memory ends with it.
+  // Checks that all uses of each buffer that is not in global memory are in one kernel, because its memory ends with
+  // the kernel.
   Finding CheckKernels() const {
     for (Id buffer = 0; buffer < static_cast<Id>(p_.buffers.size()); ++buffer) {
       if (p_.buffers[buffer].scope.owner == Owner::kGrid) continue;
@@ -109,7 +112,7 @@ class OrderOfThreads {
     return ring == plan_.rings.end() ? nullptr : &*ring;
   }
 
-  // True for one buffer, and for two that take turns.
+  // True if `a` and `b` are one buffer, or two buffers that the plan puts in one place.
   bool InOnePlace(Id a, Id b) const {
     if (a == b) return true;
     const auto of = [&](Id buffer) {
@@ -118,7 +121,8 @@ class OrderOfThreads {
     return of(a) != plan_.places.end() && of(b) != plan_.places.end() && of(a)->place == of(b)->place;
   }
 
-  // Shows that all uses of one buffer come before those of another that lies in its place.
+  // Checks that two buffers in one place take turns: the uses of one all come before those of the other, in loops of
+  // one iteration, and all threads of the block pass a point in between.
   Finding InTurn(const SharedUse& a, const SharedUse& b) {
     const bool before = spaces_.Before(a.block, b.block);
     const std::pair turn = before ? std::pair(a.buffer, b.buffer) : std::pair(b.buffer, a.buffer);
@@ -131,7 +135,8 @@ class OrderOfThreads {
     return before ? NoRace(a, b, {}, {}) : Finding();
   }
 
-  // Returns the loops around both uses whose iterations a thread runs one after the other.
+  // Returns the loops around both uses whose iterations each thread runs one after the other, that is, those on no
+  // axis.
   std::vector<Id> CommonLoops(const SharedUse& a, const SharedUse& b) const {
     std::vector<Id> common;
     const std::vector<Id>& loops = spaces_.of(a.block).loops;
@@ -140,7 +145,8 @@ class OrderOfThreads {
     return common;
   }
 
-  // Shows that no way in which b follows a, within a thread block, has a race.
+  // Checks that there is no race, whichever way use b follows use a within a thread block: in the same iteration, or in
+  // a later iteration of a loop around both.
   Finding Ordered(const SharedUse& a, const SharedUse& b) {
     const std::vector<Id> loops = CommonLoops(a, b);
     const RingPlan* const ring = RingOf(a.buffer);
@@ -197,7 +203,8 @@ class OrderOfThreads {
     return {};
   }
 
-  // True if equal places are equal elements, in the same iterations of the loops that are alike. FindBases comes first.
+  // True if uses that touch the same place in memory touch the same element, given that both run in the same iterations
+  // of the first way.alike loops. Call FindBases before.
   bool PlacesAreElements(const std::vector<Id>& loops, const Way& way) const {
     return absl::c_all_of(base_loops_, [&](Id loop) {
       return OnAxis(p_, loop) ||
@@ -213,7 +220,7 @@ class OrderOfThreads {
             {}};
   }
 
-  // True if all threads of the block wait for each other at a point.
+  // True if all threads of a block wait for each other at the point.
   bool IsOfAll(const SyncPoint& point) const {
     return (point.among >= Owner::kBlock || LanesOf(point.among) >= threads_.Count()) &&
            AxesAround(point).empty();
@@ -228,7 +235,8 @@ class OrderOfThreads {
     return axes;
   }
 
-  // True if proven: threads which do not wait for each other use different elements.
+  // True if proven: whenever uses a and b touch the same element (with `compact`, the same place in memory), the same
+  // thread runs both, or both threads wait for each other at one of the points `passed`.
   bool Apart(const SharedUse& a, const SharedUse& b, const std::vector<Id>& loops, const Way& way,
              const std::vector<Passing>& passed, bool compact) {
     const std::optional<Relation> one = RelationOf(a, loops, compact), other = RelationOf(b, loops, compact);
@@ -255,7 +263,7 @@ class OrderOfThreads {
     return false;
   }
 
-  // True if there is no pair of points with different values of one of these results.
+  // True if no pair of points has different values of any of the given results.
   template <typename Ahead>
   bool NoneDiffers(const Points& points, Ahead ahead, const std::vector<size_t>& results) {
     for (const size_t result : results) {
@@ -266,7 +274,7 @@ class OrderOfThreads {
     return true;
   }
 
-  // Shows that threads of different blocks use different elements: they never wait for each other.
+  // Shows that threads of different blocks, which never wait for each other, use different elements.
   Finding InOtherBlocks(const SharedUse& a, const SharedUse& b) {
     if (a.block == b.block && a.writes && b.writes && !a.combines) return {};  // they store one value
     const std::optional<Relation> one = RelationOf(a, {}, false), other = RelationOf(b, {}, false);
@@ -288,7 +296,7 @@ class OrderOfThreads {
     for (size_t axis = 0; axis < 6; ++axis) {
       for (const Id loop : space.loops) {
         if (p_.loop(loop).kind != kAxes[axis] || !OnAxis(p_, loop)) continue;
-        // One thread combines what threads reduced.
+        // Leaves out an axis over which the use reduces: one thread combines what the threads of the axis reduced.
         if (!use.combines || !AxisUse(p_, use.block, loop).reduction) axes[axis] = at(loop);
       }
       relation.results.push_back(axes[axis]);
@@ -311,7 +319,8 @@ class OrderOfThreads {
     return digit;
   }
 
-  // True if iterations of a loop may use the same memory: no axis that shares the buffer is around it.
+  // True if iterations of the loop may use the same memory for the buffer: no axis whose iterations share the buffer is
+  // around the loop, and the loop is no such axis.
   bool IsReused(Id buffer, Id loop) const {
     for (Id at = loop; at != kRoot; at = p_.nodes[at].parent)
       if (p_.IsLoop(at) && OnAxis(p_, at) && !IsPrivateTo(p_, buffer, at)) return false;
@@ -327,8 +336,9 @@ class OrderOfThreads {
             }));
   }
 
-  // Finds what the loops around all uses of a buffer add to its indices, for bases_ and base_loops_. These are empty if memory
-  // holds all elements. Returns false if it is not known.
+  // Finds what the loops around all uses of a buffer add to its indices: sets bases_, a sum for each dimension, and
+  // base_loops_, the loops in these sums. Both are empty if the memory holds all elements. Returns false if the sums
+  // are not known.
   bool FindBases(Id buffer) {
     bases_.clear();
     base_loops_.clear();
@@ -373,7 +383,8 @@ class OrderOfThreads {
     return true;
   }
 
-  // Shows that whether threads come to a point does not depend on the thread.
+  // Checks that all threads which are to wait at a point come to it: neither a thread axis nor a guard around the point
+  // may keep some of them away.
   Finding CheckPoints() const {
     for (const SyncPoint& point : plan_.points) {
       const std::vector<size_t> axes = AxesAround(point);

@@ -19,7 +19,8 @@ struct Value {
   Iters iters;
 };
 
-// The outermost form of a value after its guards are decided.
+// What a value is after its guards are decided: an operation, an element of a buffer, or a reduction. Or the conditions
+// that are not decided, or the reason why it is not known.
 struct Look {
   enum class Kind : uint8_t {
     kOperation,  // `value`, whose expression is neither a load nor kWithin
@@ -37,9 +38,10 @@ struct Look {
   std::string why;
 };
 
-// Decides the guards of a value. Does not follow loads.
+// Returns the outermost form of a value: replaces each kWithin by the branch that its conditions choose at the points.
+// Returns kSplit if the conditions do not choose the same branch at all points. Does not follow loads.
 Look LookAt(Decider& decider, Points& points, Value value);
-// Returns the look of the expression that computes an element of a written buffer.
+// Returns the outermost form of the expression that computes the given element, which is of a buffer that blocks write.
 Look Follow(Decider& decider, Points& points, const Look& element);
 
 // Returns the iters of the instance that writes the element at `index`. Iters that the index does not name
@@ -48,7 +50,8 @@ Look Follow(Decider& decider, Points& points, const Look& element);
 std::optional<std::vector<IndexSum>> ItersOf(Decider& decider, Points& points, const Model& model,
                                              const Writer& writer, const std::vector<IndexSum>& index,
                                              std::vector<Condition>* open = nullptr);
-// Returns the conditions under which a block has an instance with these iters; nullopt if they cannot be expressed.
+// Returns the conditions under which the block has an instance with these iters: they lie in their extents and in the
+// block's domain. Returns nullopt if the domain divides a sum that may be negative.
 std::optional<std::vector<Condition>> Exists(Points& points, const Model& model, Id block,
                                              const std::vector<IndexSum>& iters);
 

@@ -48,7 +48,8 @@ std::vector<std::vector<Use>> UsesOf(const Spaces& spaces) {
   return uses;
 }
 
-// Returns the access as a relation: the first `loops` iterations around the block, then the element.
+// Returns an access as a relation from the instances of its block to the iterations of the first `loops` loops around
+// the block, followed by the element.
 Relation Touched(const Spaces& spaces, const Use& use, Id buffer, size_t loops) {
   const Program& p = spaces.program();
   const Space& space = spaces.of(use.block);
@@ -62,13 +63,14 @@ Relation Touched(const Spaces& spaces, const Use& use, Id buffer, size_t loops) 
   return relation;
 }
 
-// The versions of each buffer of one program.
+// The versions of each buffer of one program: a version ends where a store overwrites all its elements after a read.
 class Versions {
  public:
   Versions(Decider& decider, const Program& program)
       : decider_(decider), p_(program), spaces_(program), uses_(UsesOf(spaces_)) {}
 
-  // Returns, for the original, the version of each writer, for each buffer that has several versions.
+  // Finds the versions in the original program. Returns, for each buffer that has several versions, the version that
+  // each writer stores.
   std::map<Id, std::map<Id, int>> Find() {
     std::map<Id, std::map<Id, int>> versions;
     for (Id buffer = 0; buffer < static_cast<Id>(uses_.size()); ++buffer) {
@@ -92,8 +94,8 @@ class Versions {
     return versions;
   }
 
-  // Assigns each access its version, following the original's versions, and proves that versions do not
-  // overlap in time. `original` says whether this program is the original.
+  // Assigns each access the version of the buffer that it reads or writes, following the original's versions, and
+  // proves that versions do not overlap in time. `original` says whether this program is the original.
   Finding Check(const std::map<Id, std::map<Id, int>>& versions, bool original) {
     for (const auto& [buffer, writers] : versions) {
       int last = -1, most = 0;
@@ -111,8 +113,8 @@ class Versions {
     return {};
   }
 
-  // Gives each version a buffer of its own. `names` maps a buffer of the original and a version to the new
-  // buffer.
+  // Returns the program with a buffer of its own for each version. `names` maps a buffer of the original and a version
+  // to the new buffer. `shared` is the number of buffers of the original.
   Program Rename(const std::map<std::pair<Id, int>, Id>& names, Id shared) const {
     Program now = p_;
     const auto more = static_cast<Id>(names.size());
@@ -168,8 +170,8 @@ class Versions {
     });
   }
 
-  // Returns the version of the origin of a block. For a copy, that is the version of the block that wrote
-  // the copied data. Returns -1 if there is none.
+  // Returns the version that a block writes: that of the block that it comes from or, for a copy, of the block that
+  // wrote the copied data. Returns -1 if it is not known.
   int VersionOf(Id block, const std::map<Id, int>& writers, int copies) const {
     const Provenance& from = p_.block(block).provenance;
     if (from.kind != Provenance::Kind::kCopy) {
@@ -182,7 +184,7 @@ class Versions {
     return -1;
   }
 
-  // Proves that all accesses of a version come before the stores of later versions, element by element.
+  // Proves that all accesses of one version of a buffer come before the stores of later versions, element by element.
   Finding Apart(Id buffer, int last) {
     const bool result = p_.buffers[buffer].role != Role::kTemporary;
     const auto rings = [&](const Ring& ring) { return ring.buffer == buffer; };
@@ -205,7 +207,7 @@ class Versions {
     return {};
   }
 
-  // True if iterations that run at once access this version although a block outside their loop uses the
+  // True if iterations that run at once access this version of the buffer although a block outside their loop uses the
   // buffer. All iterations then share the version's memory.
   bool SharesMemory(Id buffer, const Use& use) const {
     for (const Id loop : spaces_.of(use.block).loops) {
@@ -225,7 +227,8 @@ class Versions {
     const size_t common = spaces_.Common(use.block, later.block);
     const std::vector<Id>& loops = spaces_.of(use.block).loops;
     const Finding mixed = Unknown(absl::StrCat("versions of ", Name(buffer), " are not proven to be apart"));
-    // A reduction begins to store when its loop is entered, and children of a pipelined loop overlap.
+    // Gives up if stores of the later version may begin before the use: a reduction begins to store when its loop is
+    // entered, and children of a pipelined loop overlap.
     const Id start = p_.block(later.block).monoid == kNone ? kNone : spaces_.StartOf(later.block);
     if (start != kNone && Below(start, use.block)) return mixed;
     if (common > 0 && use.block != later.block && p_.loop(loops[common - 1]).kind == LoopKind::kPipelined)

@@ -15,11 +15,11 @@
 
 namespace kiln::proof {
 
-// True if some buffer has several writers. Otherwise there are no versions to separate.
+// True if some buffer has several writers. Otherwise no buffer has versions, and SeparateVersions has nothing to do.
 bool MayWriteAnew(const Program& original);
 
-// Separates the versions in both programs. Returns kUnknown if they are not proven to be separate; then the
-// caller may conclude nothing.
+// Gives each version of a buffer a buffer of its own, in both programs. Returns kUnknown, and changes nothing, if the
+// versions are not proven to be separate; then the caller may conclude nothing.
 Finding SeparateVersions(Decider& decider, Program& original, Program& scheduled);
 
 }  // namespace kiln::proof

@@ -1,4 +1,5 @@
-// Times the tasks of a model within the whole, for the scheduler of a search (RunInPlace in search/run/tune.h).
+// Times the tasks of a model while the whole model runs, for the scheduler of a search (RunInPlace in
+// search/run/tune.h).
 #pragma once
 
 #include <optional>
@@ -20,9 +21,9 @@ class InPlace {
           Stop& stop)
       : options_(options), input_(input), target_(target), runner_(std::move(runner)), stop_(stop) {}
 
-  // Builds and runs the model with these programs. A task without one keeps its schedule of the last run; in the first
-  // run it takes its record, or else a default schedule. Returns the seconds of one execution of each of `tasks`: 0 if
-  // the model does not have it, or runs it in the prepare phase only.
+  // Builds and runs the model with these programs of tasks. A task without a program keeps its schedule of the last
+  // run; in the first run it takes its record, or else a default schedule. Returns the seconds of one execution of each
+  // of `tasks`: 0 if the model does not have the task, or runs it in the prepare phase only.
   absl::StatusOr<std::vector<double>> Run(absl::Span<const PlacedTask> tasks, BuilderPool& builders);
 
  private:

@@ -18,7 +18,7 @@ namespace {
 
 constexpr absl::string_view kHead = "kiln.model v1 ";
 
-// Reads a line from its beginning to its end. After the first part that does not fit, ok() stays false.
+// Parses one line of text from left to right. After the first part that does not match, ok() stays false.
 class Line {
  public:
   explicit Line(absl::string_view text) : rest_(text) {}
@@ -42,7 +42,7 @@ class Line {
     *number = static_cast<int>(wide);
     return *this;
   }
-  // Reads the text before the next `until`, and skips that word too. Fails if it does not occur.
+  // Reads the text up to the next `until`, and skips `until`. Fails if `until` does not occur.
   Line& Text(absl::string_view until, std::string* text) {
     const size_t at = rest_.find(until);
     failed_ |= at == absl::string_view::npos;
@@ -116,8 +116,8 @@ bool ReadTask(absl::string_view text, std::map<std::string, TaskLine>* tasks) {
   return line.ok();
 }
 
-// Reads the head of an area, "NAME N bytes", and stores its bytes in the model. Returns its name; empty if the line is
-// no such head.
+// Parses the first line of a memory area, "NAME N bytes", and stores N in the model. Returns NAME, or "" if the line is
+// something else.
 std::string ReadArea(absl::string_view text, PlannedModel* model) {
   const std::pair<const char*, int64_t*> areas[] = {{"arena", &model->arena_bytes},
                                                     {"weights", &model->weights_bytes},

@@ -1,4 +1,5 @@
-// NAME.trace, the text that a built model leaves for people: its calls, its memory, and the trace of each task.
+// Prints and reads NAME.trace, a text beside a built model for people: its calls, its memory plan, and the trace of
+// each task.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@ namespace kiln::api {
 
 std::string ModelTraceText(const Program& model, const WholeModel& whole, const ModelSchedules& schedules);
 
-// Reads the calls and the memory of such a text. `path` is for messages. kInvalidArgument, a Mistake, with the line
-// that is malformed.
+// Reads the calls and the memory plan of a model from the text of NAME.trace. `path` is for messages. A malformed line
+// is kInvalidArgument, a Mistake, with its number.
 absl::StatusOr<PlannedModel> ParseModelTrace(const std::string& path, absl::string_view text);
 
 }  // namespace kiln::api

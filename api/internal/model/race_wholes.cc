@@ -45,8 +45,8 @@ class Race {
   }
 
  private:
-  // Fills records_ with the records to try for each task: the fastest, then up to kWholes - 1 near it with other
-  // programs. A task without a record has none. Sets target_row_.
+  // Fills records_ with the records to try for each task: the fastest, then up to kWholes - 1 others with other
+  // programs that take at most kNear times as long. A task without a record gets an empty list. Sets target_row_.
   absl::Status FindRecords() {
     records_.resize(base_.tasks.size());
     for (size_t t = 0; t < base_.tasks.size(); ++t) {
@@ -72,8 +72,9 @@ class Race {
     return absl::OkStatus();
   }
 
-  // Times wholes call by call: one with the fastest records, one with default schedules, one with the second fastest
-  // records, and so on while there is time. The last one takes for each task the schedule that was fastest in these.
+  // Times whole models call by call: one with the fastest records, one with default schedules, one with the second
+  // fastest records, and so on while there is time. The last one takes for each task the schedule that was fastest in
+  // the others.
   absl::Status TimeWholes() {
     const Stopwatch watch(&spent_);
     for (size_t n = 0; n < kWholes; ++n) {
@@ -103,8 +104,8 @@ class Race {
     return seconds[t] * base_.told[t].occurrences >= kLeastShare * all;
   }
 
-  // Times a whole with these records, one for each task (0: the default schedule), and appends it to wholes_. Does
-  // nothing if such a whole was timed before.
+  // Times the whole model with these records, one for each task (0: the default schedule), and appends it to wholes_.
+  // Does nothing if a whole with these records was timed before.
   absl::Status Add(std::vector<RowId> chosen) {
     if (std::find(chosen_.begin(), chosen_.end(), chosen) != chosen_.end()) return absl::OkStatus();
     ModelSchedules schedules = base_;
@@ -124,8 +125,8 @@ class Race {
     return absl::OkStatus();
   }
 
-  // Returns the wholes that race: all, or only the first and the last if all would take more than kPartOfMemory of the
-  // memory.
+  // Returns the indices of the whole models that race: all, or only the first and the last if all would take more than
+  // kPartOfMemory of the machine's memory.
   std::vector<size_t> Racing() const {
     const double memory = kPartOfMemory * static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                           static_cast<double>(sysconf(_SC_PAGESIZE));

@@ -17,12 +17,12 @@
 namespace kiln::api {
 namespace {
 
-// Changes that the search of default schedules tries after its first draws, per task on average. It is a number and not
-// a time, so that each build finds the same schedules.
+// The number of changes that the search of default schedules tries after its first draws, per task on average. It is a
+// number and not a time, so that each build finds the same schedules.
 constexpr int64_t kChangesForDefaults = 200;
 
 // A record that was timed as within a model is preferred to one with warm caches, unless it takes more than this many
-// times as long: then it comes from a short search.
+// times as long. A record as slow as that comes from a short search.
 constexpr double kMuchSlower = 1.5;
 
 class Scheduler {
@@ -64,8 +64,8 @@ class Scheduler {
   }
 
  private:
-  // Returns the fastest records of the database; none if they are not wished or there is no database. Sets chosen_ to
-  // the records that were chosen for this model on this target.
+  // Returns the fastest record of each workload and target in the database; none if they are not wanted or there is no
+  // database. Sets chosen_ to the records that a race of whole models chose for this model on this target.
   absl::StatusOr<std::vector<RecordEntry>> Records() {
     if (!wishes_.records || !std::filesystem::exists(options_.database)) return std::vector<RecordEntry>();
     const auto store = OpenExistingStore(options_.database);
@@ -80,8 +80,8 @@ class Scheduler {
     return entries;
   }
 
-  // Returns the record for a task: the one chosen for this model if the fastest is still the same, else the fastest. 0
-  // means a default schedule.
+  // Returns the id of the record for a task: the one chosen by a race of whole models if the fastest record is still
+  // the same as then, else the fastest. 0 means that there is none, so the task gets a default schedule.
   RowId RecordFor(size_t t, const std::vector<RecordEntry>& entries) const {
     const RowId fastest = FastestFor(t, entries);
     const auto chosen = chosen_.find(made_.told[t].hash);
@@ -101,8 +101,8 @@ class Scheduler {
     return 0;
   }
 
-  // Draws a schedule for each of these tasks: the best of many by an estimate of cycles. A task for which none was
-  // found stays "untuned".
+  // Gives each of these tasks a default schedule: the best of many draws by an estimate of cycles. A task for which no
+  // schedule is found stays "untuned".
   absl::Status UseDefaults(const std::vector<size_t>& tasks) {
     if (tasks.empty()) return absl::OkStatus();
     const Phase phase("proposals");

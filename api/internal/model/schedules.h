@@ -17,7 +17,8 @@
 
 namespace kiln::api {
 
-// What each task of a model is compiled from. All lists are by task, in the order of ExtractAllTasks.
+// The tasks of a model and the schedule that each is compiled from. All lists are by task, in the order of
+// ExtractAllTasks.
 struct ModelSchedules {
   std::vector<Task> tasks;
   std::vector<ScheduledTask> scheduled;
@@ -27,8 +28,8 @@ struct ModelSchedules {
 
 struct ScheduleWishes {
   bool records = true;  // false: default schedules alone
-  // Whether a record that was chosen for this model (chosen_records.h) goes before the fastest, as long as the fastest is
-  // still the same.
+  // Whether to take the record that a race of whole models chose for a task (chosen_records.h) in place of its fastest
+  // record. The choice holds as long as the fastest record is still the one of that time.
   bool chosen = true;
 };
 
@@ -37,7 +38,7 @@ struct ScheduleWishes {
 absl::StatusOr<ModelSchedules> ScheduleModel(const SessionOptions& options, const Input& input,
                                              const Target& target, const ScheduleWishes& wishes, Stop& stop);
 
-// Draws the default schedule of each task, always the same one.
+// Draws a default schedule for each task, always the same one for the same tasks.
 absl::StatusOr<std::vector<DefaultSchedule>> DrawDefaults(const std::vector<DefaultTask>& tasks,
                                                           const SpaceFunction& space, const Target& target,
                                                           Stop& stop);

@@ -8,8 +8,8 @@
 namespace kiln::api {
 namespace {
 
-constexpr int kRuns = 10;           // with the time of each call
-constexpr double kMaxSeconds = 60;  // for all of them
+constexpr int kRuns = 10;           // runs that time each call
+constexpr double kMaxSeconds = 60;  // limit for all runs
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Builds a scheduled model and times it and its tasks within it.
+// Builds a scheduled model as one library, and times the execution of each task while the whole model runs.
 #pragma once
 
 #include <string>

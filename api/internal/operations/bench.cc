@@ -29,8 +29,8 @@ absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task,
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
 }
 
-// Compiles the file with stock MLIR passes. They take the whole file: kFailedPrecondition if it is not one task with
-// the parameters of its function.
+// Compiles the file with stock MLIR passes, which take the whole file. kFailedPrecondition if the file is not one task
+// with the parameters of its function, or if the user chose one of its functions.
 absl::StatusOr<KernelObject> Stock(const Input& input) {
   if (!input.source.function.empty())
     return absl::FailedPreconditionError("they are not asked for one function of several");
@@ -75,9 +75,9 @@ class Bench {
   }
 
  private:
-  // Adds the program to time, the record's or else the untuned one, and its peers (untuned, stock, libraries)
-  // to the request, which compares outputs with the untuned program's. Returns the names of the peers.
-  // `timed` gets those left out.
+  // Adds the program to time to the request: the record's, or the untuned one if there is no record. Adds its peers
+  // (untuned, stock, libraries). The request compares outputs with the untuned program's. Returns the names of the
+  // peers. `timed` gets the peers that are left out, with the reasons.
   absl::StatusOr<std::vector<std::string>> AddPrograms(const Program& task, std::optional<RowId> record,
                                                        RunRequest* request, TaskTimes* timed) {
     auto untuned = BuildKernel(task, task, builders_);

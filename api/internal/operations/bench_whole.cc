@@ -1,4 +1,4 @@
-// Session::Bench of a whole model: its records in turns with default schedules.
+// Session::Bench of a whole model: times it with the records of its tasks in turns with default schedules.
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
 #include "api/internal/model/run_whole.h"
@@ -56,7 +56,8 @@ class WholeBench {
     if (options_.log) options_.log(line);
   }
 
-  // Builds the whole, with records or on default schedules alone, and adds it to the programs of the request.
+  // Builds the whole model as one library, with records or on default schedules alone, and adds it to the programs that
+  // the request times. Returns the schedules.
   absl::StatusOr<ModelSchedules> Add(bool records, BuilderPool& builders, RunRequest* request) {
     Say(records ? "building the whole" : "building the whole on default schedules");
     auto schedules =

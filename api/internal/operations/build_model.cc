@@ -127,8 +127,8 @@ class ModelBuild {
     return PrepareWeights(library.shared_object, report_.name, constants_, plan.weights_bytes, path);
   }
 
-  // Fills constants_ with the bytes of each constant, from the model's file or the file of weights, and sets
-  // has_all_constants_.
+  // Fills constants_ with the bytes of each constant, from the model's file or the file of weights. Sets
+  // has_all_constants_: whether the weights are prepared here.
   absl::Status FindConstants() {
     const Program& p = input_.program;
     std::vector<const WeightTensor*> given;
@@ -161,7 +161,8 @@ class ModelBuild {
     return absl::OkStatus();
   }
 
-  // Returns true if the caller needs the constants of the model's file to prepare the weights.
+  // Returns true if the constants in the model's file are written to a file of their own: the weights are not prepared
+  // here, so the caller needs the constants to prepare them.
   bool WritesConstants() const { return !input_.embedded.empty() && !has_all_constants_; }
 
   absl::Status WriteConstants(const std::string& path) const {
@@ -212,8 +213,8 @@ class ModelBuild {
   const BuildSettings& settings_;
   Stop& stop_;
   std::optional<WeightsFile> weights_;
-  std::vector<absl::string_view> constants_;  // the bytes of each; empty if they are not known
-  bool has_all_constants_ = false;            // and the weights are prepared here
+  std::vector<absl::string_view> constants_;  // the bytes of each constant; empty if they are not known
+  bool has_all_constants_ = false;            // then the weights are prepared here
   ModelSchedules schedules_;
   BuildReport report_;
 };

@@ -1,5 +1,5 @@
-// Session::Bundle: draws programs of each task from the space of a GPU, compiles them, and writes them for a machine that
-// has the GPU.
+// Session::Bundle: draws programs of each task from the space of a GPU, compiles them, and writes them to a folder for
+// a machine that has the GPU.
 #include <set>
 
 #include "absl/strings/str_cat.h"
@@ -120,7 +120,8 @@ class Bundler {
     return bundled;
   }
 
-  // Compiles programs, and adds those that can be compiled to the bundle, until it has as many as wanted.
+  // Compiles programs of a task, and adds those that can be compiled to the bundle, with the elements that their
+  // outputs must have, until it has as many programs as wanted. Counts the others as refused.
   void Add(const Program& original, int task, const std::vector<std::shared_ptr<const Point>>& points,
            BundledTask* bundled) {
     std::vector<MeasureRequest> requests;

@@ -1,4 +1,4 @@
-// Session::Check: proves that a schedule is correct.
+// Session::Check: proves that a schedule computes what the original program does, or refutes it.
 #include <fstream>
 #include <iterator>
 

@@ -23,10 +23,10 @@
 namespace kiln::api {
 namespace {
 
-// The limit of the error is kUnits roundings of the least exact type or, if that is more, kChanges times the change of
-// the result when each given number changes by one rounding.
+// The largest error that a result may have: kUnits roundings of the least exact float type or, if that is more,
+// kChanges times the change of the result when each given number changes by one rounding.
 constexpr double kUnits = 1000, kChanges = 20;
-constexpr int kDrawsForDoubles = 20;  // schedules of each task in f64: it runs once or twice
+constexpr int kDrawsForDoubles = 20;  // draws for each schedule in f64: it runs only once or twice
 
 // Draws floats for a parameter. Inputs lie between -1 and 1. Constants of several dimensions have either sign and a
 // range with which sums of products neither grow nor shrink from layer to layer (He et al., 2015). Constant vectors are
@@ -61,7 +61,7 @@ std::string DrawIntegers(const Program& p, Id id, const ValueRange& range, Dice&
   return bytes;
 }
 
-// Draws the bytes of each input and constant, in the order of the parameters; always the same ones.
+// Draws the bytes of each input and constant, in the order of the parameters; the same bytes in each call.
 absl::StatusOr<std::vector<std::string>> DrawGiven(const Program& p) {
   const auto ranges = TrialRanges(p);
   if (!ranges.ok()) return ranges.status();
@@ -77,8 +77,8 @@ absl::StatusOr<std::vector<std::string>> DrawGiven(const Program& p) {
   return given;
 }
 
-// Returns floats as f64, each made larger or smaller by the share `change`, at random. Numbers of other types stay as
-// they are.
+// Converts numbers of a float type to f64, and makes each larger or smaller by the share `change`, at random. Numbers
+// of other types stay as they are.
 std::string AsDoubles(DType type, absl::string_view bytes, double change, Dice& dice) {
   if (!IsFloat(type)) return std::string(bytes);
   std::string doubles;
@@ -89,15 +89,15 @@ std::string AsDoubles(DType type, absl::string_view bytes, double change, Dice& 
   return doubles;
 }
 
-// The model in f64, compiled and run.
+// Compiles the model with all floats as f64, and runs it on given data.
 class Doubles {
  public:
   Doubles(const ModelToCheck& check, const Target& target, BuilderPool& builders,
           const ModelBuildOptions& options, Stop& stop)
       : check_(check), target_(target), builders_(builders), options_(options), stop_(stop) {}
 
-  // Returns the results, and the results with each given number changed by the share `change`. kUnimplemented if the
-  // model cannot be computed in f64.
+  // Returns the results of the model in f64, and its results with each given number changed by the share `change`.
+  // kUnimplemented if the model cannot be computed in f64.
   absl::StatusOr<std::pair<CheckedRun, CheckedRun>> Run(const std::vector<absl::string_view>& given,
                                                         double change) {
     auto model = WithDoubles(check_.input.imported);
@@ -139,7 +139,8 @@ class Doubles {
  private:
   absl::Span<const ForeignCall> foreign() const { return check_.input.imported_foreign; }
 
-  // Gives the tasks default schedules, because the model as it was imported may run for minutes.
+  // Gives each task a default schedule, because the model without schedules may run for minutes. A task for which no
+  // schedule is found stays as it is.
   absl::StatusOr<std::vector<ScheduledTask>> Schedule(const Program& model, const std::vector<Task>& tasks) {
     std::vector<ScheduledTask> scheduled;
     for (const Task& task : tasks)
@@ -181,8 +182,8 @@ double Unit(const Program& p) {
   return unit;
 }
 
-// Returns the largest difference of an element over the largest element that is wanted. Infinity if an infinity or NaN
-// differs.
+// Returns the error of a result: the largest difference of an element, divided by the largest element that is wanted.
+// Infinity if an infinity or NaN differs.
 double ErrorOf(DType type, const std::string& found, const std::string& wanted) {
   double difference = 0, most = 0;
   for (size_t n = 0; n < wanted.size() / sizeof(double); ++n) {

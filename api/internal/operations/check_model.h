@@ -1,5 +1,6 @@
-// `kiln build --check`: runs a library that was just built on drawn data. Its arrays keep to themselves
-// (backends/model/check_memory.h), and its results are as near to those of the model in f64 as its types allow.
+// Implements `kiln build --check`: runs a library that was just built on drawn data. Checks that its calls keep to
+// their arrays (backends/model/check_memory.h), and that its results are as near to those of the model in f64 as its
+// types allow.
 #pragma once
 
 #include <string>
@@ -16,13 +17,13 @@
 namespace kiln::api {
 
 struct ModelToCheck {
-  const Input& input;  // its `imported` is what the results are compared with, its `program` was planned
+  const Input& input;  // `program` is what was planned; results are compared with those of `imported`
   const ModelPlan& plan;
   const TaskObjects& code;
   const ModelLibrary& library;
   std::string name;
-  std::vector<std::string> tasks = {};            // their names
-  std::vector<absl::string_view> constants = {};  // of each, in order; empty: it is drawn
+  std::vector<std::string> tasks = {};            // names of the tasks
+  std::vector<absl::string_view> constants = {};  // bytes of each constant, in order; empty: they are drawn
 };
 
 // Checks the library. If the model cannot be computed in f64, or an assertion of it fails on the drawn data, the result

@@ -1,4 +1,4 @@
-// Operations of a Session on a whole database: listing runs and training a model.
+// Operations of a Session on a whole database: lists its runs, and trains a cost model on its records.
 #include <unistd.h>
 
 #include <cstdio>

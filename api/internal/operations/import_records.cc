@@ -16,7 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Collects the rows that the lines of a bundle's results mean.
+// Parses the results of a bundle, one JSON object a line, into rows of a database: the machine, the run, the workloads
+// and the records. Skips results that an interrupt ended.
 class BundleReader {
  public:
   absl::StatusOr<StoreContents> Read(std::istream& in, const std::string& file) {

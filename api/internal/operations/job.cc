@@ -21,7 +21,8 @@ struct Spec {
   TuneSettings settings;
 };
 
-// Stores the value in the specification, or returns what the value must be.
+// Stores a JSON value in the specification and returns "". If the value does not fit, returns what it must be, such as
+// "a string".
 using Take = std::function<std::string(const Json& value, Spec& spec)>;
 struct Setting {
   const char* key;

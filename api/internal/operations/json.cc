@@ -13,13 +13,14 @@ namespace {
 
 Json Number(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-// Returns the module of "module/block", as in "cpu/multi-level-tiling/relu".
+// Returns the module in a place MODULE/BLOCK: "cpu/multi-level-tiling" for "cpu/multi-level-tiling/relu".
 std::string_view ModuleOf(const std::string& where) {
   return std::string_view(where).substr(0, std::min(where.rfind('/'), where.size()));
 }
 std::string BlockOf(const std::string& where) { return where.substr(where.rfind('/') + 1); }
 
-// Adds the time of a result or, if `cycles` is not 0, the estimated cycles of a static one.
+// Adds the time of a result to its JSON object: seconds or, if `cycles` is not 0, the estimated cycles of a static
+// result.
 void AddTime(double seconds, double cycles, Json* json) {
   if (cycles > 0) {
     (*json)["static"] = true;
@@ -56,7 +57,8 @@ Json OfRoundNow(const Round& round) {
   return json;
 }
 
-// Adds the result of a task that has a record.
+// Adds to the JSON object of a task what is known of its best record, such as its time, trust, roofline, trace and
+// flags.
 void AddResult(const TaskResult& t, Json* json) {
   Json& j = *json;
   AddTime(t.seconds, t.cycles, json);

@@ -34,7 +34,7 @@ namespace {
 constexpr int kBusyPercent =
     10;  // of the time in which kernels run, above which another program uses the GPU
 
-// Returns what is known of the GPU of this machine; never empty.
+// Returns what is known of the GPU of this machine: driver, clock and use. Without a GPU, one finding says so.
 std::vector<Finding> GpuFindings() {
   const absl::StatusOr<ThisGpu> gpu = FindThisGpu();
   if (absl::IsNotFound(gpu.status())) return {{.what = "GPU", .found = "none"}};

@@ -1,4 +1,4 @@
-// The operations of a Session on records and databases, one function each.
+// Implements the operations of a Session (api/session.h), one function each, except Tune.
 #pragma once
 
 #include <string>
@@ -52,8 +52,8 @@ absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std:
 
 // --- Functions that several operations share
 
-// Compiles a record's program for a GPU and writes its files to the folder. kFailedPrecondition if it cannot be
-// compiled.
+// Compiles the program for a GPU, with the flags of its record, and writes the code and a header to the folder.
+// `checked` says in the header how far the kernel was checked. kFailedPrecondition if it cannot be compiled.
 absl::StatusOr<Exported> ExportForGpu(const Program& program, const std::string& name,
                                       const std::string& folder, BuilderPool& builders, const Target& target,
                                       const RecordRow& record, const std::string& checked);
@@ -63,12 +63,13 @@ absl::StatusOr<Exported> ExportForGpu(const Program& program, const std::string&
 absl::StatusOr<const Task*> TaskNamed(const Input& input, const std::string& name);
 absl::Status NoSuchTask(const Input& input, const std::string& name);  // a Mistake
 
-// Returns the named machine or, without a name, the one that measured the record. An unknown name is a Mistake.
+// Returns the named target or, without a name, the one that measured the record. An unknown name is a Mistake.
 absl::StatusOr<Target> TargetOfRecord(const std::string& name, const Target& measured);
-// Returns a description such as "znver3, 1 core".
+// Returns a description of a target, such as "znver3, 1 core".
 std::string MachineText(const Target& target);
 
-// Sets the target of a request to a builder or an export. The fields stay empty for this machine.
+// Sets the target of a request to a builder or an export. If the target is this machine, leaves the fields empty, which
+// means the same.
 template <typename Request>
 void MakeFor(const Target& target, bool is_host, Request* request) {
   if (is_host) return;

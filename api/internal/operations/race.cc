@@ -25,8 +25,8 @@ std::string NameOf(const RecordPlace& place) {
   return absl::StrCat("record ", place.record, " of ", place.database);
 }
 
-// Sets what the caller left open: the session's database, and its fastest record of this machine. kNotFound if it has
-// none; a Mistake if it has several workloads.
+// Sets what the caller left open in a place: the session's database, and the fastest record of this machine in the
+// database. kNotFound if the database has no record of this machine; a Mistake if it has several workloads.
 absl::Status Complete(const SessionOptions& options, RecordPlace* place) {
   if (place->database.empty()) place->database = options.database;
   if (place->record != 0) return absl::OkStatus();

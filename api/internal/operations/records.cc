@@ -1,4 +1,4 @@
-// Operations of a Session on one record, and the list of the best records.
+// Session::Replay and Session::Best: builds a record again and times it, and lists the best records.
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
@@ -19,9 +19,9 @@
 namespace kiln::api {
 namespace {
 
-constexpr int kSamples = 20;  // of a replay
+constexpr int kSamples = 20;  // samples of a replay
 
-// Returns the FLOPs of a workload, or 0 if its text does not parse.
+// Returns the floating-point operations of a workload, or 0 if its text does not parse.
 double FlopsOf(const WorkloadRow& workload) {
   const absl::StatusOr<Program> program = ParseProgram(workload.program);
   return program.ok() ? Flops(*program) : 0;

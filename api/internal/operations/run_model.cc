@@ -82,8 +82,8 @@ class ModelRun {
     return std::string(tensor->bytes);
   }
 
-  // Gives the kernel the weights of the user's file, if there is one; it then reads no constant. A file that does not
-  // fit is a Mistake.
+  // Sets the weights in the user's file, if there is one, as data of the kernel, which then needs no constants and no
+  // prepare phase. A file that does not fit the library is a Mistake.
   absl::Status TakeWeights() {
     if (s_.weights.empty()) return absl::OkStatus();
     const auto file = WeightsFile::Open(s_.weights);

@@ -19,9 +19,9 @@
 namespace kiln::api {
 namespace {
 
-constexpr int kBlocksAnSm = 4, kThreads = 256;  // of the schedule for GPUs that no trace gives
+constexpr int kBlocksAnSm = 4, kThreads = 256;  // for a task without a trace, on a GPU
 
-// A scheduled program, and how it is compiled.
+// A scheduled program to show, its trace, and the options with which it is compiled.
 struct Subject {
   Program scheduled;
   std::string trace;
@@ -80,8 +80,8 @@ absl::StatusOr<std::string> ReadText(const std::string& path) {
   return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Returns the trace in the file. Without a file the trace has no step or, for a GPU, one that binds loops to blocks and
-// threads.
+// Reads the trace in the file. If `file` is empty, returns a trace without steps or, for a GPU, with one step that
+// binds the outer loops to blocks and threads.
 absl::StatusOr<Trace> TraceFor(const Target& target, const std::string& file) {
   std::string text = "kiln.trace v2\n";
   if (!file.empty()) {

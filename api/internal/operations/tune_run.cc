@@ -79,13 +79,13 @@ class TuneRun {
   }
 
  private:
-  // Where programs are measured.
+  // The machine that measures programs, with its measurer and its builders.
   struct Machine {
     const Target& target;
     Measurer& measurer;
     BuilderPool& builders;
     CpuMeasurer* here = nullptr;  // null: the machine is a GPU or static
-    double clock = 0;             // as StaticClockOf says
+    double clock = 0;             // of a static machine, in Hz; 0: times are measured
   };
 
   absl::StatusOr<Target> TargetToTune() const {
@@ -117,7 +117,7 @@ class TuneRun {
     const Stop::Work measuring(c_.stop, [&] { measurer->Interrupt(); });
     Announce(space, measurer->target());
     for (TuneTask& task : tasks_) {
-      if (s_.until_roofline > 0 || tasks_.size() > 1)  // with several, it also says which may still gain
+      if (s_.until_roofline > 0 || tasks_.size() > 1)  // the scheduler uses rooflines of several tasks
         task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
     }
     return Report(space, {measurer->target(), *measurer, measurer->builders(), &*measurer}, store);
@@ -141,7 +141,8 @@ class TuneRun {
     return Report(space, {machine.target(), machine, machine.builders(), nullptr, clock}, store);
   }
 
-  // Returns the fingerprint of a GPU that measures; empty for any other target.
+  // Returns the fingerprint of the target's GPU if programs run on it. Returns "" for CPUs, and for GPUs whose times
+  // are only estimated.
   static std::string GpuOf(const Target& target) {
     return target.gpu != nullptr && StaticClockOf(target) == 0 ? target.fingerprint : "";
   }
@@ -152,8 +153,8 @@ class TuneRun {
     if (events_) events_(event);
   }
 
-  // Enumerates the sketches if the user gave the space, and collects warnings about its modules. Plugins
-  // fork, so this runs before threads start. A task whose enumeration fails is not tuned.
+  // Enumerates the sketches of each task if the user gave a space string or plugins, and collects warnings about their
+  // modules. Plugins fork, so this runs before threads start. A task whose enumeration fails is not tuned.
   absl::Status MakeSketches(const NamedSpace& space) {
     if (space.space && (s_.space.function || s_.space.space.empty())) return absl::OkStatus();
     const Phase phase("enumeration");
@@ -257,8 +258,8 @@ class TuneRun {
     return kiln::Tune(tasks_, space.space, machine.target, tuning, machine.measurer, store);
   }
 
-  // Gives each task of a model its default schedule as a trace to start with; a build without records takes the same
-  // ones. Errors are dropped: the search meets them again and reports them.
+  // Makes the default schedule of each task of a model a trace that its search measures first. A build uses the same
+  // schedules for tasks without records. Drops errors: the search meets them again and reports them.
   void StartFromDefaults(const NamedSpace& space, const Target& target) {
     if (!space.space) return;  // a plugin's code runs in a child process
     const Phase phase("proposals");
@@ -320,7 +321,8 @@ class TuneRun {
     found->program = std::move(result.program);
   }
 
-  // Compares the result with the untuned program, the roofline of the machine and installed libraries.
+  // Adds to a result how it compares with the untuned program, with the roofline of the machine and with installed
+  // libraries. Times the untuned program and the libraries.
   void Relate(const TaskInfo& task, CpuMeasurer& measurer, TaskResult* found) const {
     const MeasureRequest request{.original = &task.program, .scheduled = &task.program};
     const MeasureResult untuned = measurer.Measure({request})[0];
@@ -369,7 +371,8 @@ class TuneRun {
                         s_.seconds > 0 ? "--time" : absl::StrCat("than --trials ", s_.trials));
   }
 
-  // Returns true if the file is more than one call, and each of them can be built.
+  // Returns true if the file has several calls (tasks, occurrences of a task, or foreign operations), and there is code
+  // for each foreign one.
   bool IsModel() const {
     const auto has_code = [](const Boundary& b) { return !b.code.empty(); };
     return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1 || !c_.input.boundaries.empty()) &&
@@ -378,8 +381,8 @@ class TuneRun {
 
   int Threads() const { return s_.threads > 0 ? s_.threads : static_cast<int>(UsableCores().size()); }
 
-  // Chooses the records of a model by racing wholes (RaceWholes), if one is built. Errors are dropped: the build then
-  // takes the fastest records.
+  // Chooses the records of a model by racing whole models (RaceWholes), if a library of the model will be built. Drops
+  // errors: the build then takes the fastest records.
   void RaceTheWhole(CpuMeasurer& measurer, Store& store, TuneReport* report) const {
     if (s_.output.empty() || !s_.in_place || !IsModel() || s_.trials == 0 || stopped()) return;
     auto raced = RaceWholes({c_.options, c_.input, measurer.target(), runner_, measurer.builders(),
@@ -388,8 +391,8 @@ class TuneRun {
     if (raced.ok()) report->raced_wholes = *std::move(raced);
   }
 
-  // Builds one library of a file with several calls, whatever was tuned, and times it. The report lacks what an
-  // interrupt prevented, and the times if that run failed.
+  // If an output folder is set, builds one library of a file with several calls, whatever was tuned, and times it. The
+  // report lacks what an interrupt prevented, and the times if the run failed.
   absl::Status BuildWhole(TuneReport* report) const {
     if (s_.output.empty() || !IsModel() || stopped()) return absl::OkStatus();
     auto whole = BuildModel(c_.options, c_.input, {.folder = s_.output}, c_.stop);

@@ -27,11 +27,12 @@ struct ModuleUse {
 
 class ModuleUses {
  public:
-  // The module, noted in each run of the space. nullptr stays nullptr.
+  // Returns a copy of the module that notes whether it transforms the program in a run of the space. Returns nullptr
+  // for nullptr.
   const ModuleEntry* Watch(const ModuleEntry* entry, bool of_plugin = false);
   Space Watch(Space space);
 
-  // Adds the reasons in `enumeration` why modules left blocks alone.
+  // Notes for each watched module the first reason in `enumeration` why it left a block alone.
   void Note(const Enumeration& enumeration);
   // Adds what another object noted about a module, such as one in a child process.
   void Add(const std::string& name, const ModuleUse& use);
@@ -48,8 +49,8 @@ class ModuleUses {
   std::set<std::string> acted_;  // modules that transformed the program in the present run of the space
 };
 
-// Returns one line for each useless module that a user named, with the reason: a plugin's module that did
-// nothing, or any module of which every sketch was dropped.
+// Returns one warning for each useless module that a user named, with the reason: a plugin's module that changed no
+// program, or any module with whose steps every sketch was dropped.
 std::vector<std::string> WarningsOf(const ModuleUses& uses);
 
 }  // namespace kiln::api

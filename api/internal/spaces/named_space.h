@@ -17,7 +17,7 @@ namespace kiln::api {
 struct NamedSpace {
   std::string text;
   Space space;  // empty with plugins, because their code runs only in child processes
-  // What the modules of the text did in the calls of `enumerate`; empty if the space is a function.
+  // What the modules of the space string did in the calls of `enumerate`; empty if the space is a function.
   std::shared_ptr<ModuleUses> uses;
   // Enumerates the sketches. With plugins it forks and may return kAborted
   // (api/internal/spaces/plugin_space.h).

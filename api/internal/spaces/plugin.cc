@@ -61,7 +61,8 @@ uint64_t Fnv(const std::string& text, uint64_t hash) {
   return hash;
 }
 
-// Returns the cache key of a source. Another build of Kiln has another library file, hence another key.
+// Returns the cache key of a source: a hash of its text, the stamp of this build, and the size and time of Kiln's
+// library file. So another build of Kiln has another key.
 std::string KeyOf(const std::string& source) {
   std::error_code error;
   const fs::path library = LibraryPath();
@@ -126,7 +127,8 @@ absl::StatusOr<fs::path> Compile(const std::string& path) {
   return object;
 }
 
-// Checks the stamp of a shared object before loading it, because loading runs its code.
+// Returns OK if the shared object has the stamp of this build of Kiln. Looks for the stamp in the bytes of the file,
+// because loading the object would run its code.
 absl::Status CheckStamp(const std::string& path) {
   const std::optional<std::string> bytes = ReadFile(path);
   if (!bytes.has_value()) return absl::NotFoundError(absl::StrCat(path, ": cannot be read"));

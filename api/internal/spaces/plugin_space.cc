@@ -31,7 +31,7 @@ struct UseAnswer {
   ModuleUse use;
 };
 
-// The answer of a child process: an error, or the text of the space, or its sketches.
+// The answer of a child process: an error, or the text of the space and, if they were asked for, its sketches.
 struct Answer {
   absl::StatusCode code = absl::StatusCode::kOk;
   std::string error;
@@ -74,7 +74,8 @@ struct AnswerFields {
   }
 };
 
-// The plugins loaded in a child process, and the plugin of each module.
+// Loads plugins in a child process and parses the space with their modules. Notes which module of which plugin is
+// running, so that the parent can name it after a crash.
 class Loaded {
  public:
   Loaded(const PluginSpace& space, const SharedNote& note) : space_(space), note_(note) {}
@@ -120,7 +121,8 @@ class Loaded {
   }
 
  private:
-  // Returns the module, wrapped so that note_ names it before any of its code runs; null if there is none.
+  // Returns the module, wrapped so that note_, which the parent reads after a crash, names it before any of its code
+  // runs. Returns null if there is no module of this name.
   const ModuleEntry* Noted(absl::string_view name) {
     const ModuleEntry* entry = FindModule(name);
     if (entry == nullptr) return nullptr;

@@ -18,12 +18,13 @@ namespace kiln::api {
 
 struct PluginSpace {
   std::vector<std::string> files;    // as the user named them
-  std::vector<std::string> objects;  // ObjectOfPlugin of each
+  std::vector<std::string> objects;  // the shared object of each file (ObjectOfPlugin)
   std::string text;                  // empty: the modules of the plugins, then the default space
   Target target;
 };
 
-// Returns the text of the space after checking that it parses. If it does not, the error is a Mistake.
+// Returns the text of the space after checking that it parses; without a text, the default space with the modules of
+// the plugins. A text that does not parse is a Mistake.
 absl::StatusOr<std::string> TextOfSpace(const PluginSpace& space);
 
 // Returns the same sketches as Enumerate in a process that has these modules, and adds to `uses` what they did.

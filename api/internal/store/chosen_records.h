@@ -1,5 +1,5 @@
-// The records that a race of whole models chose: for each task, the one that is fastest within the model. The store
-// keeps them beside cost models, under the key "whole HASH" of the model.
+// Saves and loads the records that a race of whole models chose: for each task, the record that the fastest whole has.
+// The store keeps them beside cost models, under the key "whole HASH" of the model.
 #pragma once
 
 #include <map>
@@ -15,13 +15,13 @@ struct ChosenRecord {
   RowId fastest = 0;  // the fastest record alone when the choice was made
 };
 
-// The chosen records, by hash of the task.
+// The chosen record of each task, by the hash of the task's program.
 using ChosenRecords = std::map<std::string, ChosenRecord>;
 
 absl::Status SaveChosen(Store& store, const std::string& model_hash, RowId target,
                         const ChosenRecords& chosen);
 
-// Returns nothing if there is no choice, or if it cannot be read.
+// Returns the saved choice for a model on a target; an empty map if there is none, or if it cannot be read.
 ChosenRecords LoadChosen(Store& store, const std::string& model_hash, RowId target);
 
 }  // namespace kiln::api

@@ -16,7 +16,7 @@ struct Rebuilt {
   Program original;   // the workload
   Program reference;  // the original after the trace's lemmas; proofs compare with it
   Program scheduled;  // the original after all steps of the trace
-  // What the trace assumes about the data (AssumptionsOf in lang/schedule/primitive.h).
+  // What the trace assumes about the data, in words (AssumptionsOf in lang/schedule/primitive.h); empty if nothing.
   std::string assumptions;
   Target target;             // the machine that measured it
   bool same_program = true;  // the rebuilt program has the recorded hash
@@ -26,8 +26,8 @@ struct Rebuilt {
 // database or record, kDataLoss if the texts do not parse, and kFailedPrecondition if a step does not apply.
 absl::StatusOr<Rebuilt> Rebuild(const std::string& database, RowId id);
 
-// Returns the fastest of these records that the machine of this fingerprint measured of the task, with such caches;
-// null if there is none.
+// Returns the fastest of the records that are of this task, were measured by the machine with this fingerprint, and
+// were timed with this state of the caches. Returns null if there is none.
 const RecordEntry* BestOf(const std::vector<RecordEntry>& records, const Program& task,
                           const std::string& fingerprint, Caches caches = Caches::kWarm);
 

@@ -23,7 +23,8 @@ void Read(const Json& json, const char* key, std::optional<double>* value) {
   if (found.is_number()) *value = found.get<double>();
 }
 
-// Reads statistics in the format of search/run/round_log.h. Older versions wrote fewer keys.
+// Reads the statistics of a round, in the JSON of search/run/round_log.h. Keys that older versions did not write are
+// left as they are.
 void ReadStatistics(const Json& json, Round* round) {
   const Json task = At(json, "task"), quiet = At(json, "quiet"), chains = At(json, "chains"),
              seconds = At(json, "seconds");
@@ -49,7 +50,7 @@ void ReadStatistics(const Json& json, Round* round) {
   Read(seconds, "store", &round->seconds.store);
 }
 
-// Replaces the seconds of a static round.
+// Replaces the best seconds of a round by cycles if it was static (its clock is not 0).
 void ShowCycles(double static_clock, Round* round) {
   if (static_clock <= 0 || !round->best_seconds) return;
   round->best_cycles = *round->best_seconds * static_clock;

@@ -1,4 +1,4 @@
-// Converts rounds from the form of the search and of databases to api/event.h.
+// Converts the reports on rounds from the search and from databases to the structs of api/event.h.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace kiln::api {
 
-// Returns a round that the search reports. If `static_clock` (StaticClockOf in static_results.h) is not 0, the best
-// time becomes cycles.
+// Converts the progress of a search after a round. If `static_clock` (StaticClockOf in static_results.h) is not 0, the
+// best time becomes cycles.
 Round RoundOf(const TuneProgress& progress, double static_clock);
 
 // Returns the rounds of a run in the order in which they were recorded. Returns kDataLoss if the statistics

@@ -35,7 +35,8 @@ std::string ReadHolder(int file) {
   return size > 0 ? std::string(text, static_cast<size_t>(size)) : "another process";
 }
 
-// Returns true if the path still names the open file. Its last holder may have removed the file meanwhile.
+// Returns true if the path still names the open file. The last holder of the lock may have removed the file since it
+// was opened.
 bool Names(const std::string& path, int file) {
   struct stat named, open;
   return stat(path.c_str(), &named) == 0 && fstat(file, &open) == 0 && named.st_ino == open.st_ino &&

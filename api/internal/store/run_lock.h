@@ -1,4 +1,5 @@
-// At most one process runs a command on a database. A second one fails, and its error names the first.
+// Lets at most one process at a time run the same command on a database. A second one fails, and its error names the
+// first.
 #pragma once
 
 #include <memory>
@@ -8,12 +9,12 @@
 
 namespace kiln::api {
 
-// The lock is held until destruction, or until the process ends in any way. The file DATABASE.HASH.lock
-// names the holder and is removed at the end.
+// A lock for one command on one database. It is held until destruction, or until the process ends in any way. The file
+// DATABASE.HASH.lock names the holder and is removed at the end.
 class RunLock {
  public:
-  // Takes the lock. Returns kUnavailable, with the process, its machine and its start time, if another
-  // process holds it.
+  // Takes the lock, without waiting. Returns kUnavailable, with the process that holds it, its machine and its start
+  // time, if the lock is taken.
   static absl::StatusOr<std::unique_ptr<RunLock>> Take(const std::string& database,
                                                        const std::string& command);
   ~RunLock();

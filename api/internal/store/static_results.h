@@ -7,7 +7,7 @@
 
 namespace kiln::api {
 
-// Return the clock by which seconds of the target become cycles; 0 if its records are measured.
+// Return the clock in Hz by which estimated seconds of the target become cycles; 0 if its records are measured.
 double StaticClockOf(const Target& target);
 double StaticClockOf(const TargetRow& target);
 double StaticClockOf(const RunRow& run);

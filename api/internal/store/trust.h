@@ -13,10 +13,11 @@ namespace kiln::api {
 std::string TrustText(bool proven, bool verified, absl::string_view assumptions);
 std::string TrustText(const RecordRow& record);
 
-// Returns for example "; assumes: finite inputs and intermediates", or "" without assumptions.
+// Returns the assumptions as they follow another text, for example "; assumes: finite inputs and intermediates".
+// Returns "" without assumptions.
 std::string AssumesText(absl::string_view assumptions);
 
-// Returns true if the record's flag says proven. Only programs of the race at the end of a run have it.
+// Returns true if the record has the flag `proven`. Only programs of the race at the end of a run can have it.
 bool IsProven(const RecordRow& record);
 
 }  // namespace kiln::api

@@ -21,7 +21,8 @@ const llvm::StringSet<>& PolynomialOps() {
   return *names;
 }
 
-// Marks the operations of expanded functions as fusable, as vector_math.h does.
+// A listener that lets additions, subtractions and multiplications that a rewrite inserts be fused: it sets
+// fastmath<contract>.
 struct Contract : mlir::RewriterBase::Listener {
   void notifyOperationInserted(mlir::Operation* op, mlir::OpBuilder::InsertPoint) override {
     if (mlir::isa<mlir::arith::AddFOp, mlir::arith::SubFOp, mlir::arith::MulFOp>(op)) {

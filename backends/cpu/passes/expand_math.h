@@ -1,4 +1,5 @@
-// Chooses the form of each operation of the math dialect before the conversion to LLVM.
+// Rewrites the operations of the math dialect, and f32 divisions, to code that is fast on the CPU, before the
+// conversion to LLVM. `polynomials`, `fma` and `tables` are the arguments of MathExpander::Run.
 //
 //   f32, with `polynomials`, with `fma`
 //     exp log tanh erf       vector_math.h, but for tanh with fastmath<afn>
@@ -12,8 +13,8 @@
 //   ipowi                    a function in the module
 //   all others               stay: LLVM intrinsics, which become instructions or, per lane, libm calls
 //
-// tests/backends/math_table_test.cc has the error bounds of each operation and the inputs for which they
-// hold. narrow_floats.h has removed narrow floats before. Modules without such operations cost one walk.
+// tests/backends/math_table_test.cc has the error bounds of each operation and the inputs for which they hold. Narrow
+// floats have been removed before (narrow_floats.h). Modules without such operations cost one walk.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
@@ -21,7 +22,9 @@
 
 namespace kiln {
 
-// Creates the patterns once and keeps them. Run rewrites a module; `tables` is as in vector_math.h. One thread.
+// Rewrites the math operations of modules to polynomials or calls of libm. The constructor creates the rewrite
+// patterns, and Run applies them to a module. `tables` allows lookup tables in registers, which take AVX-512
+// (vector_math.h). One thread at a time.
 class MathExpander {
  public:
   explicit MathExpander(mlir::MLIRContext& context);

@@ -15,7 +15,8 @@
 namespace kiln {
 namespace {
 
-// Returns the value if it is a vector maximum or minimum for which zeros of either sign are equal; otherwise null.
+// Returns the intrinsic if the value is a maximum or minimum of f32 or f64 vectors that does not distinguish -0 from
+// +0; otherwise null.
 llvm::IntrinsicInst* AsExtremum(llvm::Value* value) {
   auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
   if (call == nullptr || !call->getType()->isVectorTy() || !call->hasNoSignedZeros()) return nullptr;
@@ -24,7 +25,7 @@ llvm::IntrinsicInst* AsExtremum(llvm::Value* value) {
   return id == llvm::Intrinsic::maximum || id == llvm::Intrinsic::minimum ? call : nullptr;
 }
 
-// True if the only use of the result is another extremum of the same kind in the same block.
+// True if the result of this maximum or minimum is used once, by another one of the same kind in the same basic block.
 bool IsWithin(llvm::IntrinsicInst* call) {
   if (!call->hasOneUse()) return false;
   llvm::IntrinsicInst* above = AsExtremum(*call->user_begin());
@@ -32,7 +33,7 @@ bool IsWithin(llvm::IntrinsicInst* call) {
          above->getParent() == call->getParent();
 }
 
-// A tree of extrema of one kind, whose inner results have no other uses.
+// A tree of maxima, or of minima, whose inner results have no other uses, and the values at its leaves.
 struct Chain {
   llvm::IntrinsicInst* root;
   std::vector<llvm::IntrinsicInst*> nodes;  // operands first
@@ -67,8 +68,8 @@ llvm::Value* Part(llvm::IRBuilder<>& b, llvm::Value* value, unsigned begin, unsi
   return b.CreateShuffleVector(value, mask);
 }
 
-// Computes a result lane-wise from `values`, all of one type, in pieces of at most `lanes` (one register).
-// Masks of wider vectors would be assembled and split again.
+// Computes a lane-wise function of `values`, vectors of one type, in pieces of at most `lanes` lanes (one register),
+// and concatenates the results. Masks of wider vectors would be assembled and split again.
 llvm::Value* ByRegisters(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> values, unsigned lanes,
                          llvm::function_ref<llvm::Value*(llvm::ArrayRef<llvm::Value*>)> compute) {
   const unsigned all = LanesOf(values[0]);
@@ -81,7 +82,8 @@ llvm::Value* ByRegisters(llvm::IRBuilder<>& b, llvm::ArrayRef<llvm::Value*> valu
   return results.size() == 1 ? results[0] : llvm::concatenateVectors(b, results);
 }
 
-// Returns `value`, but NaN where `x` is NaN. For vectors of at most one register, with AVX-512.
+// Returns `value`, but NaN in lanes where `x` is NaN, by one instruction of AVX-512 (vfixupimm). The vectors fit one
+// register.
 llvm::Value* FixUp(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Value* x) {
   constexpr uint32_t kNanIsKept =
       0x22;  // four bits for each class of x: quieted, if a quiet or signaling NaN
@@ -106,7 +108,8 @@ llvm::Value* FixUp(llvm::IRBuilder<>& b, llvm::Value* value, llvm::Value* x) {
   return Part(b, b.CreateIntrinsic(id, arguments), 0, lanes);
 }
 
-// Replaces a tree of extrema by ones that ignore NaN, and one test for NaN.
+// Replaces each maximum (or minimum) of a tree by one that ignores NaN. Sets the final result to NaN if any value at
+// the leaves is NaN.
 void ShortenChain(const Chain& chain, unsigned lanes) {
   llvm::IRBuilder<> b(chain.root);
   for (llvm::IntrinsicInst* node : chain.nodes) {

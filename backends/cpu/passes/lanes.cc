@@ -108,7 +108,8 @@ Value Lanes::Any(Value condition) {
   return vector::ReductionOp::create(b_, vector::CombiningKind::OR, condition);
 }
 
-// Joins halves until the lanes fit one comparison.
+// Joins the two halves of the vector by `join`, and again, until at most 16 lanes remain, so that one comparison
+// suffices.
 Value Lanes::AtOnce(Value x, llvm::function_ref<Value(Value, Value)> join) {
   while (CountOf(x) > kRegister && CountOf(x) % 2 == 0) {
     const int64_t half = CountOf(x) / 2;

@@ -1,5 +1,5 @@
-// Builds arithmetic on values of one shape, f32 or f64 or integers of their bits. vector_math.cc writes its
-// functions with it. Each call appends an operation.
+// Builds MLIR arithmetic on scalars or vectors of one shape, with elements of f32, f64, or integers of the same width.
+// Each call inserts an operation. vector_math.cc writes exp, log and other functions with it.
 #pragma once
 
 #include <array>
@@ -18,10 +18,10 @@ class Lanes {
   using Value = mlir::Value;
   using Coefficients = llvm::ArrayRef<double>;  // of x^0, x^1, ...
 
-  // Builds values with the shape of the result of `op`, and inserts code before `op`.
+  // Builds values with the shape of the result of `op`, by operations that are inserted before `op`.
   explicit Lanes(mlir::Operation* op) : b_(op->getLoc(), op), shape_(op->getResult(0).getType()) {}
 
-  // Constants with the same number in each lane; Like gives one with the type of x.
+  // Emit constants with the same number in each lane: F of f32, D of f64, I of i32, I64 of i64, Like of the type of x.
   Value F(double value) { return Constant(b_.getF32FloatAttr(static_cast<float>(value))); }
   Value D(double value) { return Constant(b_.getF64FloatAttr(value)); }
   Value I(int32_t value) { return Constant(b_.getI32IntegerAttr(value)); }
@@ -33,7 +33,8 @@ class Lanes {
   Value Bits(Value x);
   Value FromBits(Value x);
 
-  // Products and sums that may be fused, even if the program's own may not.
+  // Emit one operation of arithmetic or logic. Add, Sub and Mul may be fused by LLVM, even if the program's own
+  // products and sums may not.
   Value Add(Value x, Value y) { return mlir::arith::AddFOp::create(b_, x, y, kContract); }
   Value Sub(Value x, Value y) { return mlir::arith::SubFOp::create(b_, x, y, kContract); }
   Value Mul(Value x, Value y) { return mlir::arith::MulFOp::create(b_, x, y, kContract); }
@@ -53,29 +54,29 @@ class Lanes {
   Value Least(Value x, double most);  // min; NaN stays, here and in Clamp
   Value Clamp(Value x, double least, double most);
 
-  // Evaluates term by term, which takes the fewest operations; the length of the dependence chain does not
-  // matter.
+  // Evaluates a polynomial by Horner's rule, which takes the fewest operations. The length of its dependence chain does
+  // not matter here.
   Value Polynomial(Value x, Coefficients c);
   Value Polynomial(Value x, llvm::ArrayRef<Value> terms);
-  // Evaluates (c0 + c1 x) + x^2 ((c2 + c3 x) + ...), which accumulates fewer rounding errors if x is large. The number
-  // of coefficients must be even.
+  // Evaluates the polynomial with the coefficients c as (c0 + c1 x) + x^2 ((c2 + c3 x) + ...), which accumulates fewer
+  // rounding errors if x is large. `square` is x^2. The number of coefficients must be even.
   Value InPairs(Value x, Value square, Coefficients c);
 
   Value Lane(Value x, int64_t lane);
 
-  // Returns table[index mod its size] for each f32 lane, by one permutation of sixteen lanes (AVX-512).
+  // Returns table[index % n] for each f32 lane. Emits one permutation of a register for each sixteen lanes (AVX-512).
   template <typename T, size_t n>
   Value Entry(const std::array<T, n>& table, Value index) {
     static_assert(sizeof(T) == sizeof(float) && (n == 16 || n == 32));
     return EntryOf(std::bit_cast<std::array<float, n>>(table), index);
   }
 
-  // Returns a scalar i1: whether the condition holds in some lane.
+  // Emits a scalar i1 that is true if the condition holds in some lane.
   Value Any(Value condition);
-  // Returns a scalar i1: whether some lane of integers has one of these bits.
+  // Emits a scalar i1 that is true if some lane of the integers x has one of these bits set.
   Value AnySet(Value x, int32_t bits);
-  // Returns a condition that is true in some lane if and only if some lane of x is above `most` (unsigned). It may
-  // have fewer lanes than x.
+  // Emits a vector of i1 that is true in some lane if and only if some lane of x is above `most` (unsigned). The result
+  // may have fewer lanes than x.
   Value Above(Value x, int32_t most);
 
   // Emits a branch on `condition`, which is expected to be false, and returns the value of the taken side.

@@ -57,8 +57,8 @@ bool Legal(const llvm::TargetTransformInfo& target, const Access& a) {
   return target.isLegalMaskedGather(a.type, a.align) && !target.forceScalarizeMaskedGather(a.type, a.align);
 }
 
-// Rewrites an access to narrow floats as one to integers, because their vectors may lack every instruction,
-// even select. Returns the new access.
+// Rewrites a masked access to vectors of f16 or bf16 as one to i16, because LLVM may lack every instruction for such
+// vectors, even select. Returns the new access.
 Access AsIntegers(const Access& a) {
   llvm::IRBuilder<> b(a.call);
   llvm::Type* type = llvm::VectorType::getInteger(a.type);
@@ -103,7 +103,8 @@ void LaneByLane(const Access& a, llvm::Value* spare) {
   a.call->eraseFromParent();
 }
 
-// Returns the only lane in a constant mask; nullopt if it has not exactly one, or is no constant.
+// Returns the only lane that a constant mask includes; nullopt if the mask is not constant or includes no lane or
+// several.
 std::optional<unsigned> OnlyLane(const Access& a) {
   auto* mask = llvm::dyn_cast<llvm::Constant>(a.mask);
   std::optional<unsigned> only;
@@ -117,7 +118,8 @@ std::optional<unsigned> OnlyLane(const Access& a) {
   return only;
 }
 
-// Stores one lane. LLVM 22 would store a whole i64 for one lane of a truncated i64 vector.
+// Replaces a masked store that writes one known lane by a scalar store. LLVM 22 would store a whole i64 for one lane of
+// a truncated i64 vector.
 void StoreLane(const Access& a, unsigned lane) {
   llvm::IRBuilder<> b(a.call);
   llvm::Type* element = a.type->getElementType();

@@ -49,7 +49,7 @@ void ComputeInF32(mlir::Operation* op) {
   }
 }
 
-// Emits integer and f32 operations on a scalar or on vectors of one shape.
+// Emits conversions between f16 or bf16 and f32 as integer and f32 operations, on a scalar or on vectors of one shape.
 class Steps {
  public:
   Steps(mlir::Operation* op, Type shape) : b_(op->getLoc(), op), shape_(shape) {}
@@ -64,7 +64,8 @@ class Steps {
     return From16(Select(IsNan(x), quiet, rounded), b_.getBF16Type());
   }
 
-  // Widens f16 to f32. Scaling by 2^112 changes f16's exponent bias to that of f32 and normalizes denormals.
+  // Widens f16 to f32 by integer steps and one product: scaling by 2^112 changes f16's exponent bias to that of f32 and
+  // normalizes denormals.
   Value FromF16(Value x) {
     const Value h = Bits16(x);
     const Value magnitude = Shl(And(h, 0x7fff), 13);
@@ -76,8 +77,8 @@ class Steps {
     return AsF32(Or(finite_or_not, Shl(And(h, 0x8000), 16)));
   }
 
-  // Rounds f32 to f16. Below 2^-14, adding 0.5 lets f32's own rounding produce the denormal. Above, the bits are
-  // rounded.
+  // Rounds f32 to f16 by integer steps, to nearest even. Below 2^-14, adding 0.5 lets f32's own rounding produce the
+  // denormal. Above, the bits are rounded.
   Value ToF16(Value x) {
     const Value bits = AsI32(x);
     const Value magnitude = And(bits, 0x7fffffff);

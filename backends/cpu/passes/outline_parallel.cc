@@ -25,8 +25,8 @@ namespace LLVM = mlir::LLVM;
 namespace memref = mlir::memref;
 namespace scf = mlir::scf;
 
-// MLIR text of the functions that all parallel loops of a module share: they set the number of threads and
-// fork.
+// MLIR text of the functions that all parallel loops of a module share: NAME_set_threads stores the number of threads,
+// and NAME.fork runs the iterations on them, or on the caller alone if there is no pool.
 constexpr char kFork[] = R"(
   llvm.mlir.global internal @NAME.threads(1 : i32) {addr_space = 0 : i32} : i32
   llvm.func @NAME_set_threads(%threads: i32) {
@@ -55,8 +55,9 @@ constexpr char kFork[] = R"(
     llvm.return
   })";
 
-// MLIR text of the functions for loops whose iterations have memory in the caller's arena: pieces of arrays, one for each
-// thread. A bit of the mask says that a thread has the piece. There are as many pieces as threads, so one is always free.
+// MLIR text of the functions for parallel loops whose temporary arrays have a piece for each thread: NAME.fork_pieces
+// runs the loop on at most as many threads as there are pieces, NAME.take_piece reserves a free piece by setting its
+// bit in a mask, and NAME.give_piece clears the bit. So one piece is always free.
 constexpr char kPieces[] = R"(
   llvm.func internal @NAME.fork_pieces(%total: i64, %body: !llvm.ptr, %args: !llvm.ptr, %pieces: i32) {
     %at = llvm.mlir.addressof @NAME.threads : !llvm.ptr
@@ -106,7 +107,7 @@ constexpr char kPieces[] = R"(
 
 bool IsPerIteration(mlir::Operation* op) { return op != nullptr && op->hasAttr(kPerIterationAttribute); }
 
-// Returns the array that holds a piece for each thread, if the value is such a piece; null otherwise.
+// Returns the array that has a piece for each thread, if the value is one of its pieces; otherwise null.
 mlir::Value ArrayOfPieces(mlir::Value value) {
   auto piece = value.getDefiningOp<memref::ReinterpretCastOp>();
   return IsPerIteration(piece) ? piece.getSource() : mlir::Value();
@@ -176,7 +177,7 @@ class Outliner {
   }
 
  private:
-  // The pieces that iterations of a loop use.
+  // The pieces of arrays that a parallel loop uses, one piece of each array for each thread: their number and sizes.
   struct Pieces {
     int64_t count = 0;           // of each array; 0 if the loop uses none
     std::vector<int64_t> bytes;  // by captured value: of one piece; 0 if it is none
@@ -196,8 +197,8 @@ class Outliner {
     return pieces;
   }
 
-  // Returns the value itself if it is a buffer, or the array if it is a piece; otherwise stores it in a buffer, and
-  // returns that.
+  // Returns a buffer that passes the value to the threads: the value itself if it is a buffer, the whole array if it is
+  // a thread's piece of one. Otherwise stores the value in a new buffer before the loop and returns that buffer.
   mlir::Value InMemory(mlir::Value value, scf::ForOp loop, mlir::Block& entry) {
     if (const mlir::Value array = ArrayOfPieces(value)) return array;
     if (mlir::isa<mlir::MemRefType>(value.getType())) return value;
@@ -242,7 +243,9 @@ class Outliner {
     return tile;
   }
 
-  // Moves the loop into the tile function. The insertion point is in that function.
+  // Moves the loop's body to the function `tile`, which runs a range of the iterations. Creates constants and
+  // temporaries again there, and reads captured values from the arguments. The builder's insertion point must be in the
+  // function.
   void FillTile(scf::ForOp loop, func::FuncOp tile, llvm::ArrayRef<mlir::Value> used,
                 llvm::ArrayRef<mlir::Value> captured) {
     std::vector<mlir::Value> allocated;

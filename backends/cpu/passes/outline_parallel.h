@@ -4,19 +4,18 @@
 //   scf.for %i = 0 to %n step 1 { %x, %t }     ->      %t = memref.alloca()
 //       {kiln.parallel}                                scf.for %i = %lo to %hi step 1 { %x, %t } }
 //                                                    func NAME.body0(%lo, %hi, %args) {
-//                                                      the tile, of what args point to }
+//                                                      NAME.tile0(%lo, %hi, what args point to) }
 //                                                    args = [%x];  NAME.fork(%n, NAME.body0, args)
 //
-// NAME.fork runs the body through the weak symbol kiln_parallel_for (backends/runner/kiln_pool.h), on as many
-// threads as NAME_set_threads(int) was given (initially one). Without a pool, the caller runs it alone.
-// Constants are created again in the tile. Buffers are passed as pointers, which do not alias if `promise` says
-// so, and all other values in the caller's memory. An allocation marked kiln.per_iteration is used in such loops only. Each
-// tile makes its own: on the thread's stack, or for a memref.alloc once per range of iterations. A
-// memref.reinterpret_cast with this mark is the first of kiln.pieces equal pieces of an array: each thread takes one
-// that no other has, and at most so many threads run the loop.
+// NAME.fork runs the body through the weak symbol kiln_parallel_for (backends/runner/kiln_pool.h), on as many threads
+// as NAME_set_threads(int) was given (initially one). Without a pool, the caller runs the body alone. Constants are
+// created again in the tile. Buffers are passed as pointers, which do not alias if `promise` says so. All other values
+// are passed in the caller's memory. An allocation marked kiln.per_iteration is used in such loops only. Each call of
+// the tile makes its own: on the thread's stack for a memref.alloca, on the heap for a memref.alloc. A
+// memref.reinterpret_cast marked kiln.per_iteration is the first of kiln.pieces equal pieces of an array: each thread
+// takes one that no other thread has, and at most so many threads run the loop.
 //
-// The loops must begin at 0, step by 1, carry no values, and not be nested. A module without any costs one
-// walk.
+// The loops must begin at 0, step by 1, carry no values, and not be nested. A module without any costs one walk.
 #pragma once
 
 #include <string>
@@ -38,12 +37,13 @@ struct Promise {
   int alignment = 1;
 };
 
-// Outlines all marked loops. Returns true if there were any; the module then defines NAME_set_threads. `promise`
-// returns what callers promise about the arguments of a function of this name.
+// Moves the body of each loop marked kiln.parallel to a function that threads call. Returns true if there was such a
+// loop; the module then defines NAME_set_threads. `promise` returns what callers promise about the pointers that they
+// pass to a function of the module: no aliasing, and an alignment.
 bool OutlineParallel(mlir::ModuleOp module, const std::string& name,
                      absl::FunctionRef<Promise(const std::string& function)> promise);
 
-// Returns the name of the function that sets the number of threads: NAME_set_threads.
+// Returns the name of the function that sets the number of threads of a compiled program: NAME_set_threads.
 std::string ThreadsSymbol(const std::string& name);
 
 }  // namespace kiln

@@ -6,7 +6,7 @@
 namespace kiln {
 namespace {
 
-// Returns a c near 1 / z, for z from low to high, with so few bits that z c - 1 is exact.
+// Returns a number c near 1 / z for all z from `low` to `high`, with so few bits that z c - 1 is exact in f32.
 double Inverse(double low, double high) {
   if (low < 1 && high > 1) return 1;
   for (double unit = 128;; unit /= 2) {

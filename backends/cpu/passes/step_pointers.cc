@@ -37,7 +37,7 @@ std::optional<Counter> CounterOf(const llvm::Loop& loop) {
   return std::nullopt;
 }
 
-// An index outer + scale*i; a null `outer` means zero.
+// The index of an address in a loop with the counter i: outer + scale * i. A null `outer` means zero.
 struct Index {
   llvm::Value* outer;
   int64_t scale;

@@ -11,8 +11,9 @@ class LoopInfo;
 
 namespace kiln {
 
-// Changes innermost loops with one entry and one back edge, at most `most` pointers in each, which
-// fit registers (CostTable::stepping_pointers). Other addresses stay as they are.
+// In each innermost loop with one entry and one back edge, replaces addresses that are linear in the loop's counter by
+// pointers that grow in each iteration. Makes at most `most` pointers in a loop, as many as fit registers
+// (CostTable::stepping_pointers). Other addresses stay as they are.
 void StepPointers(const llvm::LoopInfo& loops, int64_t most);
 
 }  // namespace kiln

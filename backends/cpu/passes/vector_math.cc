@@ -31,7 +31,8 @@ constexpr double kLog[] = {-0.5,         0.333333343, -0.25,         0.199998528
 // Coefficients for (sin r - r) / r^3 and (cos r - 1 + r^2/2) / r^4 in r^2, |r| <= pi/4
 constexpr double kSin[] = {-0.166666642, 0.00833272468, -0.00019582831};
 constexpr double kCos[] = {0.0416666642, -0.00138882792, 2.4542871e-05};
-// Coefficients for 2^f, |f| <= 1/2, with relative errors of 10^-14 and 4 * 10^-11
+// Coefficients of two polynomials for 2^f, |f| <= 1/2, with relative errors of 10^-14 (kExp2) and 4 * 10^-11
+// (kShortExp2)
 constexpr double kExp2[] = {1.0000000000000135,    0.69314718055994617,    0.24022650695640341,
                             0.05550410866465167,   0.0096181291939343126,  0.0013333558200794592,
                             0.0001540343375125101, 1.5252672924850737e-05, 1.3259645244887111e-06,
@@ -43,8 +44,7 @@ constexpr double kShortExp2[] = {0.99999999995956179,    0.69314718055683244,   
 constexpr double kLog2[] = {2.8853900817906308, 0.96179667257934898, 0.57708374316282618, 0.41166257659583899,
                             0.34092833327090954};
 
-// Coefficients for erf(x) / x = P(x^2) / Q(x^2), up to where erf rounds to 1, with a relative error of 2 *
-// 10^-8
+// Coefficients for erf(x) / x = P(x^2) / Q(x^2), up to where erf rounds to 1, with a relative error of 2 * 10^-8
 constexpr double kErfP[] = {1.1283791, 0.19037746, 0.05274557, 0.003764551, 0.00028489035, 2.0507348e-06};
 constexpr double kErfQ[] = {1, 0.50205034, 0.11409774, 0.014967067, 0.0011623352, 3.80988e-05};
 constexpr double kErfIsOne = 3.9192059;
@@ -53,11 +53,13 @@ class Functions : public Lanes {
  public:
   using Lanes::Lanes;
 
-  // Computes e^x. If no result is denormal or infinite, multiplying by 2^n only adds to the exponent. Adding
-  // Scaled leaves kScale + n in the low bits of `shifted`, in units of steps; a shift moves them to the
-  // exponent. For n from -kScale to kScale - 1, only these bits and the first exponent bit are set. Any other
-  // n, and NaN, sets other bits. One `or` over the vector thus finds such lanes, which take the slow path.
-  // With tables, a step is 1/16. `fast` ignores the rounding error of ln(2) in f32.
+  // Emits e^x = 2^n e^r. n is a whole number; with tables, a multiple of a step of 1/16. Scalars take the slow path,
+  // ExpAnywhere, which is right for every x. So does a vector with a lane whose result may be denormal or infinite, or
+  // with NaN. Otherwise, multiplying by 2^n only adds n to the exponent. To round x / ln(2), the code adds
+  // Scaled(steps), so that the low bits of `shifted` hold kScale + n in units of a step; a shift moves them to the
+  // exponent. For n from -kScale to kScale - 1, only these bits and the first bit of the exponent are set. For any
+  // other n, and for NaN, other bits are set, so one `or` over all lanes finds vectors for the slow path. `fast`
+  // ignores the rounding error of ln(2) in f32.
   Value Exp(Value x, bool tables, bool fast) {
     if (!is_vector()) return ExpAnywhere(x);
     const int steps = tables ? PowerTables::kSteps : 1;
@@ -77,8 +79,9 @@ class Functions : public Lanes {
     return IfUsual(x, [&] { return LogOfUsual(x, Value()); }, [&] { return LogAnywhere(x); });
   }
 
-  // Computes 1 / sqrt(x). A subtraction on the bits halves and negates the exponent (error at most 3.4%); each
-  // step squares the error.
+  // Emits 1 / sqrt(x). A subtraction on the bits of x, which halves and negates the exponent, gives a first guess
+  // (error at most 3.4%). Three Newton steps each square the error. If a lane is not finite or below 2^-125, divides by
+  // the square root instead.
   Value Rsqrt(Value x) {
     return IfUsual(
         x,
@@ -109,7 +112,7 @@ class Functions : public Lanes {
     return Clamp(arith::DivFOp::create(b_, Mul(x, p), q, arith::FastMathFlags::afn), -1, 1);
   }
 
-  // Computes sin(x + quadrant * pi/2), with quadrants from 0 on.
+  // Emits sin(x + quadrant * pi/2): the sine for quadrant 0, the cosine for quadrant 1.
   Value Sine(Value x, int quadrant) {
     const Value shifted = Fma(x, F(2 / kPi), F(kRound32));
     const Value n = Sub(shifted, F(kRound32));
@@ -118,7 +121,8 @@ class Functions : public Lanes {
     const Value square = Mul(r, r);
     const Value turn = AddI(Bits(shifted), I(quadrant));
     const Value odd = arith::CmpIOp::create(b_, arith::CmpIPredicate::ne, And(turn, I(1)), I(0));
-    // r + r r^2 P(r^2) or (1 - r^2/2) + r^2 r^2 P(r^2): the same polynomial with selected coefficients.
+    // Evaluates r + r * r^2 P(r^2) for even quadrants and (1 - r^2/2) + r^2 * r^2 Q(r^2) for odd ones, with one
+    // polynomial whose coefficients are selected for each lane.
     llvm::SmallVector<Value> chosen;
     for (size_t i = 0; i < std::size(kSin); ++i) chosen.push_back(Select(odd, F(kCos[i]), F(kSin[i])));
     const Value lead = Select(odd, Fma(square, F(-0.5), F(1)), r);
@@ -141,9 +145,9 @@ class Functions : public Lanes {
     return Narrow(Exp2(Clamp(Mul(Wide(y), log2), -300, 300), kShortExp2));
   }
 
-  // Computes x^y in f32 with tables: 2^23 log2(x) = high + low, where `low` contains rounding errors and small
-  // terms, and y times that is 2^19 k + f. `otherwise` computes vectors with a lane whose base is not in
-  // [2^-125, 2^127], or whose result may be denormal or infinite.
+  // Emits x^y in f32 with tables. 2^23 log2(x) = high + low, where `low` contains rounding errors and small terms. y *
+  // (high + low) = 2^19 k + f with a whole number k, so that x^y = 2^(k/16) 2^(f / 2^23). Calls `otherwise` for vectors
+  // with a lane whose base is not in [2^-125, 2^127], or whose result may be denormal or infinite.
   Value PowerByTables(Value x, Value y, llvm::function_ref<Value()> otherwise) {
     const PowerTables& tables = PowerTables::Get();
     const Value above = SubI(Bits(x), I(PowerTables::kMin));
@@ -154,7 +158,8 @@ class Functions : public Lanes {
     const Value r = Fma(z, Entry(tables.inverse, interval), F(-1));
     const Value whole = Add(n, Entry(tables.log_high, interval));
 
-    // r (kFirst + kSecond r + ...): the first two terms as a rounded sum and its rounding error
+    // Computes kFirst + kSecond r as a rounded sum, `factor`, and its rounding error, which is part of `lost`. With the
+    // higher terms, the polynomial times r is 2^23 log2(1 + r).
     const Value first = F(PowerTables::kFirst), second = F(PowerTables::kSecond);
     const Value factor = Fma(r, second, first);
     const Value lost = Add(Fma(r, second, Sub(first, factor)), F(PowerTables::kFirstLow));
@@ -216,8 +221,8 @@ class Functions : public Lanes {
   Value NotPositive(Value x) { return Compare(arith::CmpFPredicate::ULE, x, F(0)); }
 
  private:
-  // Computes e^x from the reduced argument r, if the result is neither denormal nor infinite. The polynomial
-  // evaluates 2^-kScale e^r.
+  // Computes e^x = 2^n e^r from the reduced argument r, if the result is neither denormal nor infinite. Evaluates
+  // 2^-kScale e^r by a polynomial and adds kScale + n, the low bits of `shifted`, to the exponent.
   Value ExpOfUsual(Value r, Value shifted) {
     llvm::SmallVector<double> scaled;
     for (const double c : kExp) scaled.push_back(std::ldexp(static_cast<float>(c), -kScale));
@@ -234,8 +239,8 @@ class Functions : public Lanes {
     return Fma(power, more, power);
   }
 
-  // Computes the log of positive numbers that are neither denormal nor infinite. `twos`, if not null, is 2^23 times
-  // what is added to the exponent.
+  // Computes the log of positive numbers that are neither denormal nor infinite. If `twos` is not null, returns log(2^n
+  // x) for n = 2^-23 * twos.
   Value LogOfUsual(Value x, Value twos) {
     const Value bits = Bits(x);
     const Value exponent = And(SubI(bits, I(0x3f2aaaab)), I(static_cast<int32_t>(0xff800000)));
@@ -246,7 +251,8 @@ class Functions : public Lanes {
     return Fma(n, F(0x1p-23 * kLn2High), Add(f, tail));
   }
 
-  // Computes the log of any number: infinity and NaN stay, 0 gives -infinity, and negative numbers give NaN.
+  // Computes the log of any number. Infinity and NaN are their own result, 0 gives -infinity, and negative numbers give
+  // NaN.
   Value LogAnywhere(Value x) {
     const Value denormal = Less(x, F(0x1p-126));
     const Value scaled = Select(denormal, Mul(x, F(0x1p23)), x);
@@ -262,8 +268,9 @@ class Functions : public Lanes {
     return IfSeldom(Any(Above(SubI(Bits(x), I(0x01000000)), 0x7e7fffff)), anywhere, usual);
   }
 
-  // Computes e^x of any number. 2^n is split into two factors, so that results from denormal to infinite are right.
-  // Adding kHalves leaves n plus twice the exponent's bias in the low bits.
+  // Computes e^x = 2^n e^r for any x. 2^n is split into two factors, so that results from denormal to infinite are
+  // right. Adding kHalves to x / ln(2) rounds to n, and leaves n plus twice the exponent's bias in the low bits of the
+  // sum.
   Value ExpAnywhere(Value x) {
     x = Clamp(x, -104, 89);
     const Value shifted = Fma(x, F(1 / kLn2), F(kHalves));
@@ -302,7 +309,8 @@ Value SineOrLibm(Op op, Functions& lanes, int quadrant) {
       [&](int64_t lane) { return Op::create(lanes.builder(), lanes.Lane(x, lane)).getResult(); });
 }
 
-// Returns the constant that x is, or is a splat of; null if it is none.
+// Returns the value of a constant scalar, or of a constant vector with the same value in all lanes; null for other
+// operands.
 mlir::FloatAttr SplatOf(Value x) {
   auto constant = x.getDefiningOp<arith::ConstantOp>();
   if (!constant) return {};
@@ -311,7 +319,8 @@ mlir::FloatAttr SplatOf(Value x) {
                : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
 }
 
-// Emits x^y as vector code or calls of libm. Returns null for a scalar whose exponent is not 2 or 3.
+// Emits x^y: products for the exponents 2 and 3, otherwise vector code, which calls libm for each lane if an operand is
+// special. Returns null for a scalar with another exponent.
 Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);

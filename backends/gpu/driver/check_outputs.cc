@@ -18,7 +18,8 @@ GpuFailure Wrong(size_t param, int64_t index, double found, double wanted) {
           absl::StrCat("parameter ", param, ", element ", index, ": ", found, " instead of ", wanted)};
 }
 
-// Visits the blocks of all outputs, with the place of each in an array of all outputs. Ends when `visit` returns false.
+// Calls visit for the parts of all outputs, each at most 16 MiB. `place` is the byte offset of the part in an array
+// that holds all outputs one after the other. Ends when `visit` returns false.
 void ForOutputs(const CudaBuffers& buffers, const std::vector<KernelParam>& params,
                 const std::function<bool(const BlockHash& block, int64_t place)>& visit) {
   int64_t begin = 0;
@@ -47,7 +48,8 @@ GpuFailure CompareElements(const std::vector<WantedElement>& elements, const std
       first = element.index / kNear * kNear;
       near = buffers.Download(at, first, std::min(kNear, params[at].elements - first));
     }
-    // A comparison of arrays with one element, so that the rules of arrays hold.
+    // Compares the element with the wanted value as arrays of one number, so that the rules for arrays (tolerance, NaN)
+    // hold.
     const std::string& dtype = params[at].dtype;
     const double found = LoadElement(dtype, near.data(), element.index - first);
     const Comparison comparison = CompareArrays("f64", &found, &element.value, 1,

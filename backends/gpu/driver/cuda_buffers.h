@@ -1,13 +1,14 @@
-// The buffers of a kernel's parameters, then of its workspace, on the GPU. Each lies between guards.
+// The buffers of a kernel's parameters, then of its workspace, on the GPU. Each lies between two guards of 4 KiB.
 //
 //   CudaBuffers buffers(gpu, params, workspace_bytes);
 //   buffers.Fill({.seed = 1});
 //   ... run kernels with buffers.address(0) ...
 //   if (std::string violation = buffers.Violation({.seed = 1}); !violation.empty()) ...
 //
-// Guards are NaN in every type of floats, so that a kernel that reads beside a buffer computes NaN. Outputs hold the
-// pattern of FillPoison before a run. Data are made, copied back and compared in blocks, so that buffers may be larger
-// than the memory of the host.
+// The bytes of guards are NaN in every float type, so that a kernel that reads outside a buffer computes NaN. Fill
+// writes inputs, and the pattern of FillPoison to outputs and the workspace. Violation reports a guard or an input that
+// the kernel changed. Data are made, copied back and compared in parts of 16 MiB, so that buffers may be larger than
+// the memory of the host.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@
 
 namespace kiln {
 
-// Which data inputs get: those of a seed or, for inputs that take them, those of a stress set.
+// Which data the inputs of a kernel get: random data of `seed` or, for inputs that take them, set number `set` of
+// `stress`.
 struct GpuInputs {
   uint64_t seed = 0;
   int turn = 0;  // other floats for other turns; integers stay, since they may be indices
@@ -36,17 +38,20 @@ class CudaBuffers {
   CudaBuffers(const CudaBuffers&) = delete;
   CudaBuffers& operator=(const CudaBuffers&) = delete;
 
-  // Fills inputs with their data, and what kernels write with a pattern.
+  // Fills inputs with their data, and outputs and the workspace with the pattern of FillPoison.
   void Fill(const GpuInputs& inputs);
   void FillLike(const CudaBuffers& other);  // copies buffers of the same parameters
   uint64_t address(size_t number) const { return addresses_[number]; }
   int64_t bytes() const { return bytes_; }
 
-  // Copies elements of a buffer back.
+  // Copies elements of a buffer from the GPU, and returns their bytes. `number`: the position of the buffer's
+  // parameter, or the number of parameters for the workspace.
   std::string Download(size_t number, int64_t first, int64_t elements) const;
-  // Visits the blocks of a buffer: their first element and number of elements. Ends when `visit` returns false.
+  // Calls visit for consecutive parts of a buffer, each at most 16 MiB, with the first element and the number of
+  // elements of the part. Ends when `visit` returns false.
   void ForBlocks(size_t number, const std::function<bool(int64_t first, int64_t elements)>& visit) const;
-  // Returns a text about the first buffer that the kernel wrote beside, or the first input that it changed; "" if none.
+  // Returns a message about the first buffer whose guards or, for an input that was filled with `inputs`, whose
+  // elements the kernel changed. Returns "" if there is none.
   std::string Violation(const GpuInputs& inputs) const;
 
  private:

@@ -10,7 +10,7 @@
 namespace kiln {
 namespace {
 
-// Numbers of the driver's interface.
+// Constants of the interface of NVIDIA's driver, such as the statuses that its functions return.
 enum Status : int {
   kInvalidValue = 1,
   kOutOfMemory = 2,
@@ -65,7 +65,8 @@ struct CudaDevice::Functions {
   int (*elapsed)(float*, void*, void*);
   int (*describe)(int, const char**);
 
-  // Returns the name of a function that the library lacks, or null.
+  // Finds all functions in the driver's library. Returns null, or the name of the first function that the library
+  // lacks.
   const char* Find(void* library) {
     const std::pair<const char*, void*> all[] = {{"cuInit", &init},
                                                  {"cuDriverGetVersion", &version},

@@ -1,4 +1,4 @@
-// A GPU, by the functions of NVIDIA's driver, which is opened when the program runs. No header of CUDA is needed.
+// Uses a GPU by the functions of NVIDIA's driver, a library that is opened at run time. No header of CUDA is needed.
 //
 //   CudaDevice gpu;
 //   if (std::string problem = gpu.Open(); !problem.empty()) ...
@@ -29,7 +29,7 @@ struct CudaMachine {
 
   // Returns the name of this kind of GPU for records: "NVIDIA H100 80GB HBM3, sm_90, 132 SMs".
   std::string Fingerprint() const;
-  // Returns all as a JSON object.
+  // Returns all fields of this description of a GPU as a JSON object.
   std::string Json() const;
 };
 
@@ -39,9 +39,9 @@ struct CudaGrid {
 
 class CudaDevice {
  public:
-  // Opens the driver and its first device: libcuda.so.1. Returns why that fails, or "".
+  // Opens NVIDIA's driver, libcuda.so.1, and its first GPU. Returns "", or a message if that fails.
   std::string Open();
-  // True if Open failed since there is no driver or no device, and nothing is wrong with them.
+  // True if Open failed only because this machine has no driver or no GPU.
   bool absent() const { return absent_; }
   const CudaMachine& machine() const { return machine_; }
 
@@ -61,28 +61,30 @@ class CudaDevice {
   void Launch(void* kernel, const CudaGrid& grid, std::vector<uint64_t> arguments);
   void Synchronize();
 
-  // Keeps what `launches` launches, and runs none of it. Until Forget, each Replay runs all of it in order, with one call of
-  // the driver, so that the host takes no time between kernels.
+  // Records the kernels that `launches` launches, without running them, and returns the record; null if that fails.
+  // Until Forget, each Replay of it runs all these kernels in order, with one call of the driver, so that the host
+  // takes no time between kernels.
   void* Capture(const std::function<void()>& launches);
   void Replay(void* captured);
   void Forget(void* captured);
 
-  // Marks a moment of the stream: number 0 or 1.
+  // Records event 0 or 1 in the stream: the beginning or the end of a time to measure.
   void Mark(int event);
-  // Waits for the second mark, and returns the seconds between the two; 0 if that fails.
+  // Waits for event 1, and returns the seconds between the events 0 and 1 on the GPU; 0 if that fails.
   double SecondsBetweenMarks();
 
   bool ok() const { return status_ == 0; }
   int status() const { return status_; }
   const std::string& error() const { return error_; }
   bool sticky() const;
-  // Forgets a failure that is not sticky.
+  // Forgets the first failure, so that calls work again, unless the driver refuses all calls after it (sticky).
   void Forgive();
 
  private:
   struct Functions;
   std::string FillMachine();
-  // Keeps the failure of a call if it is the first. Returns whether this call and all before it succeeded.
+  // Stores the failure of a driver call (a status other than 0) if it is the first one. Returns whether this call and
+  // all before it succeeded.
   bool Keep(const char* call, int status);
 
   const Functions* functions_ = nullptr;

@@ -33,7 +33,8 @@ CudaKernel::CudaKernel(CudaDevice& gpu, const KernelObject& object) : gpu_(gpu),
 
 CudaKernel::~CudaKernel() { gpu_.Unload(library_); }
 
-// Reads the fields of the request. Returns why it describes no kernel of a GPU; "" if it does.
+// Reads the fields of the kernel's object, and checks that they, the parameters, the launches and the cubin fit
+// together. Returns a message about what is wrong; "" if nothing is.
 std::string CudaKernel::Problem() {
   bool has_list = false;
   for (const KernelField& field : object_.fields) {

@@ -1,5 +1,5 @@
-// A kernel of a RunRequest (backends/runner/runner.h) on a GPU. Its KernelObject has a cubin in the place of the shared
-// object, and its list of launches as the field kLaunchListField (backends/runner/launch.h).
+// Loads a kernel of a RunRequest (backends/runner/runner.h) on a GPU and launches it. Its KernelObject has a cubin in
+// the place of the shared object, and its list of launches as the field kLaunchListField (backends/runner/launch.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace kiln {
 
-// A failed step of a run; kOk: none failed.
+// The failure of a step of a run on a GPU, with a message. kOk: no step failed.
 struct GpuFailure {
   RunStatus status = RunStatus::kOk;
   std::string detail = {};
@@ -22,7 +22,7 @@ struct GpuFailure {
 
 class CudaKernel {
  public:
-  // Loads the kernel. `object` must live as long.
+  // Loads the kernel on the GPU, and sets failure() if that fails. `object` must live as long as this.
   CudaKernel(CudaDevice& gpu, const KernelObject& object);
   ~CudaKernel();
   CudaKernel(const CudaKernel&) = delete;
@@ -31,13 +31,14 @@ class CudaKernel {
   const GpuFailure& failure() const { return failure_; }
   const LaunchList& launches() const { return list_; }
   const std::vector<KernelParam>& params() const { return object_.params; }
-  // Returns how many more times it is to run, with inputs of some seeds in turn (kRepeatedRunsField in
-  // wanted_elements.h).
+  // Returns how many more times the kernel is to run after its first run, with inputs of other seeds
+  // (kRepeatedRunsField in wanted_elements.h).
   int repeated_runs() const { return repeated_runs_; }
-  // Puts the launches of a phase on the stream.
+  // Launches all kernels of the prepare phase or of the main phase, in order, with these buffers. Does not wait for
+  // them.
   void Run(const CudaBuffers& buffers, bool prepare) const;
-  // Says which launch is the first for which an SM holds another number of blocks than kBlocksPerSmField wants; ""
-  // if there is none.
+  // Returns a message about the first launch for which an SM holds another number of blocks than the field
+  // kBlocksPerSmField wants; "" if there is none.
   std::string OtherOccupancy() const;
 
  private:
@@ -53,8 +54,8 @@ class CudaKernel {
   GpuFailure failure_;
 };
 
-// Returns the failure of the GPU, if it has one: kOutOfMemory, kCrashed if it is sticky, else kLoadFailed. `step` begins
-// the message.
+// Returns the failure that the GPU has, if any: kOutOfMemory, kCrashed if the driver refuses all further calls
+// (sticky), else kLoadFailed. The message begins with `step`.
 GpuFailure FailureOf(const CudaDevice& gpu, const std::string& step);
 
 }  // namespace kiln

@@ -25,7 +25,8 @@ double Median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
-// Returns the standard error of the median as a share of it, if samples were normal; 1 for fewer than two samples.
+// Returns the standard error of the median, divided by the median, for normally distributed samples. Returns 1 for
+// fewer than two samples.
 double ErrorOfMedian(const std::vector<double>& values) {
   const auto count = static_cast<double>(values.size());
   if (count < 2) return 1;
@@ -48,7 +49,8 @@ bool Stops(const TimingPolicy& policy, const std::vector<double>& samples) {
   });
 }
 
-// Returns whether all kernels have the samples that are wanted.
+// Returns whether there are enough samples of each kernel: policy.runs, and, if there is a target error, also so many
+// that the error of each median is at most the target, or max_samples.
 bool HasEnough(const TimingPolicy& policy, const CudaTimes& times) {
   const auto taken = static_cast<int>(times.samples[0].size());
   if (taken < policy.runs) return false;

@@ -1,4 +1,5 @@
-// Times kernels on a GPU in turns, as run_on_gpu.h says. Private to backends/gpu/driver.
+// Times kernels on a GPU, one sample of each kernel after the other, as run_on_gpu.h says. Private to
+// backends/gpu/driver.
 #pragma once
 
 #include <functional>
@@ -10,23 +11,25 @@
 
 namespace kiln {
 
-// A kernel with copies of its buffers, which runs use in turn.
+// A kernel to time, with several copies of its buffers. Runs use one copy after the other, so that few data are in
+// caches.
 class TimedCudaKernel {
  public:
-  // Makes copies, at least one and at most 64, until together they have `least_bytes`, or `most_bytes` would be exceeded.
-  // Fills them, and runs the prepare phase.
+  // Makes copies of the kernel's buffers, at least one and at most 64, until together they have `least_bytes`, or
+  // `most_bytes` would be exceeded. Fills them with inputs of `seed`, and runs the prepare phase.
   TimedCudaKernel(CudaDevice& gpu, const CudaKernel& kernel, uint64_t seed, int64_t least_bytes,
                   int64_t most_bytes);
 
-  // Returns the buffers of the first run, and of each that uses them again.
+  // Returns the first copy of the buffers, which the first run uses, and later every n-th run if there are n copies.
   const CudaBuffers& first() const { return *copies_[0]; }
   ~TimedCudaKernel();
   TimedCudaKernel(TimedCudaKernel&& other) noexcept;
 
-  // Chooses the runs of a sample, so that it takes long enough. If they are several, they use all copies equally often, and
-  // the driver replays them (CudaDevice::Capture): for short kernels the host's launches would take longer.
+  // Chooses how many runs a sample has, so that it takes at least about 200 microseconds. If it has several, they use
+  // all copies equally often, and the driver replays them (CudaDevice::Capture): for short kernels the host's launches
+  // would take longer than the kernels.
   void Prepare();
-  // Takes a sample. Returns the seconds of one run.
+  // Takes a sample: runs the kernel as often as Prepare has chosen. Returns the seconds of one run.
   double Sample();
 
  private:
@@ -47,8 +50,9 @@ struct CudaTimes {
   bool lower_bound = false;
 };
 
-// Times the kernels in turns. `reference` may be null. A failure of the GPU ends it; else `check` gets the number and the
-// buffers of each kernel in the end.
+// Takes samples of the kernels, one of each after the other, until the rules of request.timing end this. Times
+// `reference`, which may be null, before and after. Stops if the GPU fails; otherwise calls check(kernel, buffers) for
+// each kernel at the end, with the buffers of its first run.
 CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKernel>>& kernels,
                     const CudaKernel* reference, const RunRequest& request,
                     const std::function<void(size_t kernel, const CudaBuffers& buffers)>& check);

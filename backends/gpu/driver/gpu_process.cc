@@ -22,7 +22,8 @@ constexpr double kStartSeconds = 60;  // to open the driver
 
 constexpr char kAbsent[] = "absent";  // in the place of the machine
 
-// Is the child: answers requests until the socket is closed or the GPU had a fault.
+// Runs in the child process and never returns: opens the GPU, then answers requests until the socket is closed or the
+// GPU had a fault.
 [[noreturn]] void Serve(int socket) {
   CudaDevice gpu;
   const std::string problem = gpu.Open();

@@ -5,7 +5,7 @@
 //   if (std::string problem = gpu.Start(); !problem.empty()) ...
 //   RunResult result = gpu.Run(request, seconds);
 //
-// After each run the clocks are looked at: if the GPU is slowed down by heat or by its board, samples are not quiet.
+// After each run, the parent reads the clocks: if heat or the board slows the GPU down, the samples are not quiet.
 //
 // One thread, which must be the only one of the process.
 #pragma once
@@ -27,18 +27,19 @@ class GpuProcess {
   GpuProcess(const GpuProcess&) = delete;
   GpuProcess& operator=(const GpuProcess&) = delete;
 
-  // Starts the child, if none runs. Returns why there is no GPU, or "".
+  // Starts the child process, which opens the GPU, if none runs. Returns "", or a message if there is no usable GPU.
   std::string Start();
-  // True if Start failed since there is no driver or no GPU.
+  // True if the last Start failed because this machine has no driver or no GPU.
   bool absent() const { return absent_; }
-  // Returns the GPU as a JSON object, once Start has succeeded.
+  // Returns a description of the GPU as a JSON object, once Start has succeeded.
   const std::string& machine() const { return machine_; }
 
-  // Runs a request, an encoded RunRequest, for at most so many seconds. kTimedOut if it took longer, and kCrashed if
+  // Runs `request`, an encoded RunRequest, in the child. kTimedOut if it takes longer than `seconds`, and kCrashed if
   // the child ended or the GPU had a fault; the next call starts another child. kInterrupted if none can be started.
   RunResult Run(const std::string& request, double seconds);
   int starts() const { return starts_; }
-  // Returns the clocks now. They are unknown until a child has run, since that tells the GPU's uuid.
+  // Returns the clocks and the temperature of the GPU now (gpu_watch.h). They are unknown before the first successful
+  // Start, which tells the GPU's uuid.
   GpuState StateNow();
 
  private:

@@ -9,7 +9,8 @@
 namespace kiln {
 namespace {
 
-// Numbers of the library's interface.
+// Constants of the interface of NVIDIA's management library: kinds of clocks, and bits of the reasons why clocks are
+// low.
 constexpr unsigned kSmClock = 1, kMemoryClock = 2, kOfGpu = 0;
 enum Reason : unsigned long long {  // bits
   kPowerCap = 0x4,
@@ -29,7 +30,8 @@ struct Library {
   int (*reasons)(void*, unsigned long long*);
 };
 
-// Opens the library. Returns null if there is none, if it lacks a function, or if it does not start.
+// Opens NVIDIA's management library and finds its functions. Returns null if there is no such library, if it lacks a
+// function, or if it does not start.
 const Library* Open() {
   static Library library;
   void* const handle = dlopen("libnvidia-ml.so.1", RTLD_NOW);

@@ -1,4 +1,4 @@
-// The clocks of a GPU and what slows it down, as NVIDIA's management library (libnvidia-ml.so.1) tells. The library is
+// Reads the clocks of a GPU and what slows it down from NVIDIA's management library (libnvidia-ml.so.1). The library is
 // opened when the program runs, and may be missing. It uses no context, so a fault on the GPU does not spoil it.
 //
 //   GpuWatch watch(uuid);
@@ -21,13 +21,14 @@ struct GpuState {
   std::string slowed;  // why clocks are below what they could be: "too hot", "power cap"; empty: nothing does
   bool hot = false;    // slowed by heat or by the board, so that times are wrong
 
-  // Returns a JSON object; "null" if nothing is known.
+  // Returns this state as a JSON object; "null" if it is unknown.
   std::string Json() const;
 };
 
 class GpuWatch {
  public:
-  // Finds the GPU with this uuid, that of the driver as 32 hexadecimal digits. If there is none, its state is unknown.
+  // Finds the GPU with this uuid, 32 hexadecimal digits as the driver tells them. If there is none, Now() returns an
+  // unknown state.
   explicit GpuWatch(const std::string& uuid);
   GpuState Now() const;
 

@@ -1,4 +1,4 @@
-// Writes values of JSON as text; numbers that are not finite become null.
+// Writes strings, numbers and lists of numbers as JSON text. Numbers that are not finite become null.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Inputs of a seed, which the process keeps: candidates of a task have equal inputs, and to make them takes longer than to
-// run most kernels. At most 1 GiB is kept. One thread.
+// Makes the inputs of kernels from a seed, and keeps them in the process: candidates of a task have equal inputs, and
+// making them takes longer than running most kernels. At most 1 GiB is kept. One thread.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace kiln {
 
-// Writes elements of the parameter at `position`, as FillInput(seed, position, ...).
+// Writes `elements` elements of an input, from `first` on, to `out`. They are those that FillInput makes from this seed
+// for the parameter at `position`.
 void CopyInput(uint64_t seed, int position, const KernelParam& param, int64_t first, int64_t elements,
                char* out);
 

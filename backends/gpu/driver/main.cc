@@ -43,7 +43,8 @@ int Report(const std::string& problem, int failed = 1) {
   return failed;
 }
 
-// Blocks of buffers come from memory that the process has, so that the system need not clear pages for each.
+// The size in bytes from which malloc asks the system for new pages. Smaller blocks, such as the parts in which buffers
+// are copied, come from memory that the process has, so that the system need not clear pages for each.
 constexpr int kLargestBlock = 64 << 20;
 
 }  // namespace

@@ -15,8 +15,8 @@
 
 namespace kiln {
 
-// Measures the bundle, and writes the lines to `out`. Begins no item after `seconds`. Returns why the bundle cannot be
-// measured, or "".
+// Runs the requests of the bundle, and writes a line of JSON about each to `out`. Begins no request after `seconds`.
+// Returns "", or why the bundle cannot be measured.
 std::string RunBundle(const std::string& folder, double seconds, FILE* out);
 
 }  // namespace kiln

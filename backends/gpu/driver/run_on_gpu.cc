@@ -62,7 +62,7 @@ class GpuRun {
   }
 
   const KernelObject& Object(size_t i) const { return i == 0 ? request_.kernel : request_.peers[i - 1]; }
-  // Adds to the failure of a peer which one it is.
+  // Returns the failure of kernel i. If the kernel is a peer (i > 0), puts the number of the peer before the message.
   static GpuFailure Named(size_t i, GpuFailure failure) {
     if (!failure.ok() && i > 0) failure.detail = absl::StrCat("peer ", i, ": ", failure.detail);
     return failure;
@@ -107,8 +107,8 @@ class GpuRun {
     return {};
   }
 
-  // Runs a kernel again, with inputs of some seeds in turn, and compares runs with equal inputs. The last inputs are
-  // those of the first run.
+  // Runs a kernel again, as often as it asks for, with inputs of three seeds in turn. Fails if two runs with equal
+  // inputs wrote different outputs. The inputs of the last run are those of the first run.
   GpuFailure RunAgain(const CudaKernel& kernel, CudaBuffers& buffers) {
     if (kernel.repeated_runs() == 0) return {};
     std::map<int, std::vector<BlockHash>> first = {{0, HashesOfOutputs(buffers, kernel.params())}};
@@ -129,7 +129,8 @@ class GpuRun {
     return {};
   }
 
-  // Runs all kernels with inputs that lie far apart, and checks which outputs are finite.
+  // Runs all kernels with the sets of stress inputs, whose values lie far apart, and checks that their outputs are
+  // finite where the reference outputs are. Does nothing if the request has no such reference.
   GpuFailure RunStress() {
     if (finite_ == nullptr) return {};
     const int64_t bytes = BytesOfOutputs(request_.kernel);

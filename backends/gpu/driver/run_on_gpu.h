@@ -1,4 +1,5 @@
-// Runs a request (backends/runner/runner.h) on a GPU: checks the outputs of its kernels, then times them in turns.
+// Runs a request (backends/runner/runner.h) on a GPU: checks the outputs of its kernels, then times them, one sample of
+// each kernel after the other.
 //
 //   CudaDevice gpu;
 //   RunResult result = RunOnGpu(gpu, request);
@@ -9,14 +10,14 @@
 // timing, and stress inputs (RunRequest::stress) come last.
 //
 // Times. A sample is the time between two events, divided by the number of runs between them: as many as take
-// kSampleSeconds. Runs use copies of the buffers in turn, which together are three times the second cache. The
-// reference kernel runs before the first sample and after the last one; the larger of its two times over
-// ReferenceKernel::seconds is RunResult::slowdown. Samples are not divided by it. They are quiet if it is at most 1.1.
-// TimingPolicy: warmups, runs, stop_rules, enough_seconds, target_error, max_samples and max_seconds are used. Sampling
-// ends after max_seconds even if there are fewer than `runs` samples.
+// kSampleSeconds (cuda_timing.cc). Runs use copies of the buffers in turn, which together are three times the L2 cache.
+// The reference kernel runs before the first sample and after the last one; the larger of its two times, divided by
+// ReferenceKernel::seconds, is RunResult::slowdown. Samples are not divided by the slowdown. They are quiet if it is at
+// most 1.1. TimingPolicy: warmups, runs, stop_rules, enough_seconds, target_error, max_samples and max_seconds are
+// used. Sampling ends after max_seconds even if there are fewer than `runs` samples.
 //
-// Errors: RunStatus::kCrashed after a fault on the GPU, after which the process must end (CudaDevice::sticky). Profiles and
-// files of stress inputs to write are refused. One thread.
+// Errors: RunStatus::kCrashed after a fault on the GPU, after which the process must end (CudaDevice::sticky). Requests
+// for profiles, and for files of the outputs of stress inputs, are refused. One thread.
 #pragma once
 
 #include "backends/gpu/driver/cuda_device.h"

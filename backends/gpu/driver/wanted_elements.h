@@ -1,5 +1,6 @@
-// Elements that outputs must have, for a runner without the outputs of the original: a field of the kernel
-// (KernelField in backends/runner/runner.h) with the tag kWantedElementsField.
+// WantedElement: the value that a single element of an output must have. A list of them is a field of a kernel
+// (KernelField in backends/runner/runner.h, with the tag kWantedElementsField), for a runner without the outputs of the
+// original program.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +11,13 @@ namespace kiln {
 
 inline constexpr uint32_t kWantedElementsField = 2;
 
-// The tag of a field with a number, as text. A kernel with it runs so many times more, with inputs of other seeds in turn.
-// Outputs of runs with equal inputs must be equal, bit for bit: a kernel with a race is seldom right each time.
+// The tag of a kernel's field that holds a number as text: how often the kernel runs after its first run, with inputs
+// of several seeds in turn. Outputs of runs with equal inputs must be equal, bit for bit: a kernel with a race is
+// seldom right each time.
 inline constexpr uint32_t kRepeatedRunsField = 3;
 
-// The tag of a field with numbers, as text with spaces between: how many blocks of each launch an SM should hold, by the
-// driver. Another number is a wrong result.
+// The tag of a kernel's field that holds a number for each launch, as text with spaces between: how many blocks of the
+// launch an SM must hold, as the driver computes it. Another number is a wrong result.
 inline constexpr uint32_t kBlocksPerSmField = 4;
 
 struct WantedElement {
@@ -24,7 +26,8 @@ struct WantedElement {
   double value = 0;
 };
 
-// Decode returns false, and an unspecified value, for bytes that Encode did not write.
+// Convert a list of wanted elements to bytes and back. Decode returns false, and an unspecified list, for bytes that
+// Encode did not write.
 std::string Encode(const std::vector<WantedElement>& elements);
 bool Decode(const std::string& bytes, std::vector<WantedElement>* elements);
 

@@ -11,7 +11,7 @@ using mlir::OpAsmParser;
 using mlir::OperationState;
 using mlir::ParseResult;
 
-// Parses while(%a = %x, ...) : TYPES [attributes {...}] cond {...} do {...}
+// Parses the short form of stablehlo.while: while(%a = %x, ...) : TYPES [attributes {...}] cond {...} do {...}
 ParseResult ParseWhile(OpAsmParser& parser, OperationState& result) {
   llvm::SmallVector<OpAsmParser::Argument> arguments;
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
@@ -30,7 +30,7 @@ ParseResult ParseWhile(OpAsmParser& parser, OperationState& result) {
   return mlir::success();
 }
 
-// Parses return %a, ... : TYPES
+// Parses the short form of an operation that ends a region: return %a, ... : TYPES
 ParseResult ParseReturn(OpAsmParser& parser, OperationState& result) {
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
   llvm::SmallVector<mlir::Type> types;
@@ -42,7 +42,8 @@ ParseResult ParseReturn(OpAsmParser& parser, OperationState& result) {
                        parser.resolveOperands(operands, types, at, result.operands));
 }
 
-// Parses ins(%a, ... : TYPES), or the same of outs, after the keyword. Sets the number of operands.
+// Parses the operands of a tm_tensor operation, (%a, ... : TYPES), after the keyword `ins` or `outs`. Sets `count` to
+// their number.
 ParseResult ParseOperands(OpAsmParser& parser, OperationState& result, int32_t* count) {
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
   llvm::SmallVector<mlir::Type> types;
@@ -54,7 +55,7 @@ ParseResult ParseOperands(OpAsmParser& parser, OperationState& result, int32_t* 
   return parser.resolveOperands(operands, types, at, result.operands);
 }
 
-// Parses {ATTRIBUTES} NAME(VALUE) ... ins(...) outs(...) {...} -> TYPES
+// Parses the short form of a tm_tensor operation: {ATTRIBUTES} NAME(VALUE) ... ins(...) outs(...) {...} -> TYPES
 ParseResult ParseTensorOp(OpAsmParser& parser, OperationState& result) {
   if (parser.parseOptionalAttrDict(result.attributes)) return mlir::failure();
   int32_t counts[2] = {0, 0};

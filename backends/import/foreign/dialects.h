@@ -1,5 +1,5 @@
-// Dialects that exporters leave in a file and that upstream MLIR does not have: stablehlo and tm_tensor. They are known
-// well enough to read operations for which Kiln has an expansion (expand.h), in the short form and in the generic one.
+// Registers dialects that exporters leave in a file and that upstream MLIR does not have: stablehlo and tm_tensor. Kiln
+// parses their operations only as far as it can expand them (expand.h), in the short form and in the generic one.
 #pragma once
 
 #include "mlir/IR/DialectRegistry.h"

@@ -29,7 +29,8 @@ bool Flag(mlir::Operation* op, llvm::StringRef name) {
   return attribute && attribute.getValue();
 }
 
-// Returns the operands of tm_tensor's `ins` (0) or `outs` (1); none if the operation does not say which they are.
+// Returns the operands of a tm_tensor operation after `ins` (which = 0) or `outs` (1); an empty list if the operation
+// does not say which operands they are.
 ValueList Segment(mlir::Operation* op, int which) {
   const auto sizes = op->getAttrOfType<mlir::DenseI32ArrayAttr>("operandSegmentSizes");
   if (!sizes || sizes.size() != 2) return {};
@@ -38,8 +39,9 @@ ValueList Segment(mlir::Operation* op, int which) {
   return ValueList(which == 0 ? op->getOperands().take_front(ins) : op->getOperands().drop_front(ins));
 }
 
-// Copies the body of a region with one block, and returns what it yields. Elements are passed as tensors of rank 0 if
-// the region takes such, and come back as elements.
+// Copies the body of a region with one block to the insertion point, with `arguments` in place of its parameters, and
+// returns the values that it yields. Elements are passed as tensors of rank 0 if the region takes such tensors, and
+// come back as elements.
 ValueList Inline(mlir::Region& region, TensorLoops& loops, mlir::ValueRange arguments) {
   mlir::Block& block = region.front();
   mlir::IRMapping map;
@@ -50,7 +52,8 @@ ValueList Inline(mlir::Region& region, TensorLoops& loops, mlir::ValueRange argu
                                                                             parameter.getType(), value))
                                : value);
   }
-  // The last operation is of an unknown dialect, so it is no terminator for MLIR.
+  // Copies all operations but the last one, which ends the region. It is of an unknown dialect, so MLIR does not know
+  // it as a terminator.
   for (mlir::Operation& op : llvm::make_range(block.begin(), std::prev(block.end()))) loops.b.clone(op, map);
   ValueList results;
   for (const mlir::Value value : block.back().getOperands()) {
@@ -65,8 +68,8 @@ bool HasOneBlock(mlir::Operation* op, unsigned regions) {
          llvm::all_of(op->getRegions(), [](mlir::Region& region) { return region.hasOneBlock(); });
 }
 
-// --- The functions below expand one operation. They return false, and change nothing, if it has another form.
-// --- stablehlo.while
+// --- Each function below expands one kind of operation, here stablehlo.while. It returns false, and changes nothing,
+// if the operation has a form that it does not recognize.
 
 bool ExpandWhile(mlir::Operation* op) {
   if (!HasOneBlock(op, 2)) return false;
@@ -89,9 +92,9 @@ bool ExpandWhile(mlir::Operation* op) {
   return true;
 }
 
-// --- sorting
+// --- stablehlo.sort and tm_tensor.sort: a merge sort
 
-// takes_right(a, b): whether b, which comes later, is put before a.
+// Emits the condition that element b, which comes later in the row than element a, must be put before a.
 using TakesRight = llvm::function_ref<mlir::Value(mlir::ValueRange, mlir::ValueRange)>;
 
 class Sorter {
@@ -99,7 +102,8 @@ class Sorter {
   Sorter(TensorLoops& loops, int64_t dim, llvm::ArrayRef<int64_t> shape, TakesRight takes_right)
       : l_(loops), dim_(dim), shape_(shape), length_(shape[dim]), takes_right_(takes_right) {}
 
-  // Merges runs of 1, 2, 4, ... elements, from one set of tensors to another.
+  // Emits a merge sort of all rows: each pass merges sorted runs of 1, 2, 4, ... elements from one set of tensors to
+  // another. Returns the sorted tensors.
   ValueList Run(const ValueList& tensors) {
     ValueList carried = tensors;
     for (const mlir::Value value : tensors) {
@@ -178,7 +182,7 @@ class Sorter {
   const TakesRight takes_right_;
 };
 
-// Returns (a0, b0, a1, b1, ...), as the comparator takes them: two elements of each operand.
+// Returns (a0, b0, a1, b1, ...), the arguments of a sort's comparator: elements a and b of each sorted tensor.
 ValueList Pairs(mlir::ValueRange a, mlir::ValueRange b) {
   ValueList pairs;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -188,8 +192,8 @@ ValueList Pairs(mlir::ValueRange a, mlir::ValueRange b) {
   return pairs;
 }
 
-// Sorts rows. `strict`: the comparator says whether its first element comes before its second, as in stablehlo. Otherwise
-// it says whether the two are in order, as in tm_tensor.
+// Expands an operation that sorts rows by a comparator region. `strict`: the comparator says whether its first element
+// comes before its second, as in stablehlo. Otherwise it says whether the two are in order, as in tm_tensor.
 bool ExpandSort(mlir::Operation* op, bool strict) {
   const ValueList tensors = strict ? ValueList(op->getOperands()) : Segment(op, 1);
   if (!HasOneBlock(op, 1) || tensors.empty() || tensors.size() != op->getNumResults()) return false;
@@ -212,10 +216,10 @@ bool ExpandSort(mlir::Operation* op, bool strict) {
   return true;
 }
 
-// --- tm_tensor.scan, topk, scatter
+// --- tm_tensor.scan, topk and scatter, which become loops over single elements
 
-// Computes out[i] = f(out[i - 1], in[i]), or f(out[i - 1], in[i - 1]) if not inclusive; the first element is in[0], or the
-// accumulator. The accumulator becomes the last one.
+// Expands tm_tensor.scan to loops that compute out[i] = f(out[i - 1], in[i]), or f(out[i - 1], in[i - 1]) if not
+// inclusive. out[0] is in[0], or if not inclusive the accumulator. The new accumulator is the last element of out.
 bool ExpandScan(mlir::Operation* op) {
   const ValueList ins = Segment(op, 0), outs = Segment(op, 1);
   if (!HasOneBlock(op, 1) || ins.size() != 1 || outs.size() != 2 || op->getNumResults() != 2) return false;
@@ -249,7 +253,8 @@ bool ExpandScan(mlir::Operation* op) {
   return true;
 }
 
-// Inserts each element into the k best so far. Of equal ones the first stays in front.
+// Expands tm_tensor.topk to loops that insert each element of a row into a sorted list of the k best so far. Of equal
+// elements the first stays in front.
 bool ExpandTopk(mlir::Operation* op) {
   const ValueList ins = Segment(op, 0), outs = Segment(op, 1);
   if (!HasOneBlock(op, 1) || ins.empty() || outs.size() != 2 || op->getNumResults() != 2) return false;
@@ -289,7 +294,8 @@ bool ExpandTopk(mlir::Operation* op) {
   return true;
 }
 
-// Computes out[..] = f(update[..], out[..]), at places that rows of indices name. Indices out of bounds write nothing.
+// Expands tm_tensor.scatter to loops that compute out[..] = f(update[..], out[..]) at the places that the rows of
+// indices name. Indices out of bounds write nothing.
 bool ExpandScatter(mlir::Operation* op) {
   const ValueList ins = Segment(op, 0), outs = Segment(op, 1);
   if (!HasOneBlock(op, 1) || ins.size() != 2 || outs.size() != 1 || op->getNumResults() != 1) return false;

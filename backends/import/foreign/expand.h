@@ -4,7 +4,7 @@
 //   stablehlo.sort, tm_tensor.sort      a merge sort of each row; equal elements keep their order
 //   tm_tensor.scan, topk, scatter       loops that extract and insert elements
 //
-// Operations of another form, and all others, stay as they are.
+// Operations in a form that is not recognized, and all other operations, stay as they are.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

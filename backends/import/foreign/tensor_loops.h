@@ -1,4 +1,4 @@
-// Builds loops that carry tensors and change single elements of them.
+// Emits scf.for loops that carry tensors, and operations on single elements of the tensors.
 #pragma once
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,7 +44,8 @@ class TensorLoops {
     return ValueList(loop.getResults());
   }
 
-  // Emits such loops for all points of a box: carried = body(point, carried).
+  // Emits nested loops over all points of a box with the extents `shape`: carried = body(point, carried). Returns the
+  // last values.
   using PointBody = llvm::function_ref<ValueList(ValueList, mlir::ValueRange)>;
   ValueList ForAll(llvm::ArrayRef<int64_t> shape, mlir::ValueRange carried, PointBody body,
                    const ValueList& point = {}) {

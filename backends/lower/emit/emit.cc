@@ -124,8 +124,9 @@ void Emitter::EmitBranch(const plan::Branch& branch, const plan::Node& node) {
   node.arms.size() > 1 ? If(holds, then, otherwise) : If(holds, then);
 }
 
-// Emits nested ifs: the first arm if the condition holds for its whole rest, or else the arm of the first value that
-// the bound part equals.
+// Emits a Switch node as nested ifs: the first arm if the condition holds for all values of the loops that are not
+// bound yet, or else the arm of the value that the condition's terms over bound loops equal. The last arm is not
+// tested.
 void Emitter::EmitSwitch(const plan::Switch& by, const plan::Node& node) {
   PlanContext& context = code_.context();
   const mlir::Value bound =
@@ -188,7 +189,7 @@ void Emitter::EmitPrefetch(const plan::Prefetch& prefetch, absl::Span<const plan
   }
 }
 
-// Emits a call of an intrinsic as machine instructions.
+// Emits a call of an intrinsic as a dot-product instruction or an instruction of a matrix unit.
 void Emitter::EmitCall(const plan::Call& call) {
   const std::string& features = code_.options().features;
   if (auto dot = plan::FindDot(code_.context(), features, call)) return EmitDot(memory_, call, *dot);

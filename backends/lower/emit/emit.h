@@ -29,16 +29,17 @@ namespace kiln {
 
 class Emitter {
  public:
-  // Keeps references to program, plan and options. The program is the decomposed one that was planned.
+  // Makes an emitter that adds functions to `module`. `program` is the decomposed program that was planned. Keeps
+  // references to program, plan and options.
   Emitter(const Program& program, const IndexPlan& plan, const LowerOptions& options, mlir::ModuleOp module);
   virtual ~Emitter() = default;
 
-  // Emits a function with `parameters`.
+  // Emits the function of an entry point. Its arguments are the buffers `parameters`; it returns the program's status.
   void EmitFunction(const plan::Entry& entry, const std::vector<Id>& parameters);
 
  protected:
-  // Emit what only GPUs have: a loop on an axis, a sync of threads, and the end of a group of copies. Here they end the
-  // process.
+  // Emit what only GPUs have: a loop on an axis, a barrier, and the end of a group of asynchronous copies. This class,
+  // which is for CPUs, ends the process there; the emitter of GPU kernels overrides them.
   virtual void EmitAxis(const plan::Loop& loop, const plan::Nodes& body);
   virtual void EmitSync(const plan::Sync& sync);
   virtual void EmitCommit();
@@ -46,11 +47,12 @@ class Emitter {
 
   void Emit(const plan::Nodes& nodes);
   void EmitNode(const plan::Node& node);
-  // Emits the test whether a lane may pass all of a leaf's conditions. Returns nullopt if one of them never holds,
-  // and null if all lanes may pass.
+  // Emits a test whether any vector lane may pass all conditions of a leaf, which computes an instance of a block.
+  // Returns nullopt if one of them never holds, and null if no test is needed.
   std::optional<mlir::Value> TestOfLeaf(const plan::Leaf& leaf);
   mlir::Value MaskOfLeaf(const plan::Leaf& leaf);  // for the lanes; null: all lanes
-  // Emits both sides of a condition, or only the first if the condition is null.
+  // Emits an if statement: `holds` emits the code of its first branch, `otherwise` (optional) that of the second. If
+  // the condition is null, it always holds: emits only the code of `holds`.
   void If(mlir::Value condition, llvm::function_ref<void()> holds,
           llvm::function_ref<void()> otherwise = nullptr);
 

@@ -83,7 +83,7 @@ mlir::Value MemoryEmitter::LoadMasked(Id buffer, const IndexValue& at, Value mas
       b_, vector, buffers_[buffer], mlir::ValueRange{code_.ConstantIndex(0)}, indices_.Vector(at), all, rest);
 }
 
-// Loads each distinct element by itself.
+// Emits the load of a vector lane by lane: a scalar load for each distinct element, and a vector of the results.
 mlir::Value MemoryEmitter::LoadLanes(Id buffer, const IndexValue& at) {
   std::map<int64_t, Value> distinct;
   llvm::SmallVector<Value> lanes;
@@ -139,8 +139,8 @@ void MemoryEmitter::StoreVector(Id buffer, const IndexValue& at, Value stored, V
   }
 }
 
-// Returns a power of two, up to the greatest alignment, that divides the value. A swizzle keeps the bits below those that
-// it changes.
+// Returns a power of two, at most most_alignment_, that is proven to divide the value of an index. A swizzled address
+// keeps its bits below those that the swizzle changes.
 int64_t MemoryEmitter::DivisorOf(const IndexValue& value) const {
   int64_t divisor = std::gcd(most_alignment_, value.constant);
   for (const auto& [atom, coefficient] : value.terms) {
@@ -159,7 +159,8 @@ llvm::MaybeAlign MemoryEmitter::AlignmentOf(Id buffer, const IndexValue& at) {
   return llvm::Align(std::min<int64_t>(most_alignment_, bytes & -bytes));
 }
 
-// Stores a vector past the caches; the code tests the alignment of pointers for which callers promised none.
+// Emits the store of a vector past the caches. If callers do not promise enough alignment, emits a test of the
+// pointer's alignment, and a usual store for pointers that are not aligned.
 void MemoryEmitter::StoreStreaming(Id buffer, const IndexValue& at, Value stored) {
   const int64_t whole = code_.options().vector_bytes;
   const Value memory = buffers_[buffer], index = indices_.Scalar(at.Uniform());

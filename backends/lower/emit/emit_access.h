@@ -16,27 +16,29 @@ class MemoryEmitter {
  public:
   using Value = mlir::Value;
 
-  // Keeps references to both.
+  // Makes an emitter of loads and stores with these emitters of indices and buffers. Keeps references to both.
   MemoryEmitter(IndexEmitter& indices, BufferEmitter& buffers);
 
   CodeBuilder& code() { return code_; }
   IndexEmitter& indices() { return indices_; }
   BufferEmitter& buffers() { return buffers_; }
   SharedLoads& loads() { return loads_; }
-  // Lets vector accesses state from here on the alignment that their indices prove, up to this many bytes. Buffers
-  // must be aligned to it.
+  // Makes later vector loads and stores state the alignment that their indices prove, at most this many bytes. All
+  // buffers must be aligned to this many bytes.
   void StateAlignments(int64_t most) { most_alignment_ = most; }
 
-  // Makes strided loads from this buffer read no elements between the lanes: another thread may be writing them.
+  // Makes strided vector loads from this buffer read only the elements of the lanes, as another thread may be writing
+  // those between them.
   void ReadLanesAlone(Id buffer) { lanes_alone_.insert(buffer); }
 
-  // Emits a load. `otherwise` is the value of lanes outside of the mask. If it is null, these lanes get some
-  // value on which no operation traps.
+  // Emits a load, unless a value loaded before is still valid. `otherwise` is the value of vector lanes outside of the
+  // mask. If it is null, these lanes get some value on which no operation traps.
   Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
   void Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how = {});
-  // Returns the alignment in bytes that the index proves for a vector at `at`; nullopt if alignments are not stated.
+  // Returns the alignment in bytes that the index `at` proves for a vector there; nullopt unless StateAlignments was
+  // called.
   llvm::MaybeAlign AlignmentOf(Id buffer, const IndexValue& at);
-  // Emits the delayed stores with this number.
+  // Emits the delayed stores that wait for the flush with this number, transposed in registers.
   void Flush(int number) { delayed_.Flush(number); }
 
  private:

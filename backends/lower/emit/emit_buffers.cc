@@ -16,7 +16,7 @@ mlir::MemRefType BufferEmitter::MemoryOf(Id buffer, int64_t elements) {
 }
 
 mlir::Type BufferEmitter::TypeOfParameter(Id buffer) {
-  // A parameter that no block uses still needs a shape.
+  // Takes the number of a parameter's elements from the plan, or, if no block uses the parameter, from its shape.
   const BufferPlan& plan = code_.plan().buffers[buffer];
   return MemoryOf(buffer, plan.used() ? plan.elements : ElementsOf(code_.program(), buffer));
 }

@@ -1,4 +1,5 @@
-// Declares the buffers of a function: parameters, temporaries, constants. Private to emit/.
+// Emits the memory of a function's buffers: allocations of temporaries, and constants. Tells the memref of each buffer,
+// also of parameters. Private to emit/.
 #pragma once
 
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -9,11 +10,11 @@
 
 namespace kiln {
 
-// The memory that a block of threads shares, as a symbol of the module without a size. A launch says how
-// large it is.
+// The name of the module's symbol for the shared memory of a GPU's block of threads. It has no size: the launch of a
+// kernel says how large it is.
 inline constexpr char kSharedArena[] = "kiln_shared";
-// Emits a view of elements of the arena, and declares the arena if need be. The offset in bytes must be a multiple of
-// their size.
+// Emits a view of `elements` elements in the shared memory of a GPU's block, from the byte `offset` on, which must be a
+// multiple of the element's size. Declares the symbol of this memory if need be.
 mlir::Value SharedMemory(CodeBuilder& code, mlir::Type element, int64_t elements, int64_t offset);
 
 class BufferEmitter {
@@ -24,14 +25,14 @@ class BufferEmitter {
 
   mlir::Type TypeOfParameter(Id buffer);
   void SetParameter(Id buffer, Value memory) { values_[buffer] = memory; }
-  // Declares the temporaries and constants that the function uses. Parameters, and what is in the workspace,
-  // must be set.
+  // Emits the allocations of temporaries and the constants for all buffers of which `uses` is true. Parameters, and
+  // buffers in the workspace, must be set before (SetParameter).
   void Declare(llvm::function_ref<bool(Id)> uses);
-  // Frees what Declare has allocated on the heap.
+  // Emits code that frees the buffers that Declare has allocated on the heap.
   void Free();
   // Returns the memory of a buffer, which must be declared; buffers that share memory have one value.
   Value operator[](Id buffer) const;
-  // Loads the status of the function, which is 0 if the program has none.
+  // Emits a load of the status that the function returns: 0 if the program has no status.
   Value Status();
 
  private:

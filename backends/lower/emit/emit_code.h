@@ -24,7 +24,8 @@ class CodeBuilder {
  public:
   using Value = mlir::Value;
 
-  // Keeps references to program, plan and options. The program is the decomposed one that was planned.
+  // Makes a builder of code in `module`. `program` is the decomposed program that was planned. Keeps references to
+  // program, plan and options.
   CodeBuilder(const Program& program, const IndexPlan& plan, const LowerOptions& options,
               mlir::ModuleOp module);
 
@@ -37,12 +38,13 @@ class CodeBuilder {
   IndexEvaluator& indices() { return context_.indices(); }
   int64_t lanes() const { return context_.lanes(); }
 
-  // Calls emit with one more level: what is hoisted there comes after `last`, or if it is null, first in the
-  // block.
+  // Calls emit() with one more level, the block `block`. Values that are hoisted to this level are emitted after the
+  // operation `last`, or, if it is null, at the start of the block.
   void InLevel(mlir::Block* block, mlir::Operation* last, llvm::function_ref<void()> emit);
   int levels() const { return static_cast<int>(levels_.size()); }
-  // Returns the value that a level has for this key. If there is none, emits it with `make`, after the values that
-  // were hoisted there before. Keys start with a HoistedKind.
+  // Returns the value with this key that was hoisted to a level (0: the function, 1: the outermost loop that runs
+  // around this place, and so on). If there is none, emits it there with `make`, after the values hoisted before. Keys
+  // start with a HoistedKind.
   Value Hoist(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
 
   Value ConstantIndex(int64_t value);

@@ -61,7 +61,8 @@ ConditionTest TestOf(IndexEmitter& indices, int condition) {
     apart.terms.clear();
     return code.indices().RangeOf(apart);
   }();
-  // If this test fails, no lane passes: it tests the lanes that are nearest to the two bounds.
+  // Emits one test for all lanes. It fails only if no lane passes: if even the greatest lane is below 0, or even the
+  // least lane is not below the extent.
   test.any =
       InRange(indices, base, c.extent - least_most.min + least_most.max, least_most.max, least_most.max);
   const bool narrow =

@@ -1,5 +1,5 @@
-// Emits tests of conditions: for one instance, and for all values of the loops that are not bound yet.
-// Private to emit/.
+// Emits tests of conditions 0 <= value < extent: for one instance of a block, and for all values of the loops that are
+// not bound yet. Private to emit/.
 #pragma once
 
 #include <optional>
@@ -10,25 +10,29 @@
 
 namespace kiln {
 
-// A condition at the current place: known now, or one bit for all lanes, or one bit per lane.
+// The test of a condition at the current place: its answer if it is known now, or else emitted code: one bit for all
+// vector lanes (`uniform`), or one bit per lane (`mask`).
 struct ConditionTest {
   std::optional<bool> known;
   mlir::Value uniform, mask, any;  // any: whether some lane may pass (null: yes)
 };
 ConditionTest TestOf(IndexEmitter& indices, int condition);
 
-// Emits the conjunction of two tests. Null stands for a test that is known to hold, here and below.
+// Emits the logical AND of two tests. In the functions of this file, null stands for a test that is known to hold.
 mlir::Value And(CodeBuilder& code, mlir::Value a, mlir::Value b);
-// Emits the test that all conditions hold for every value of their rest (plan_context.h).
+// Emits the test whether all conditions hold for all values of the loops that are not bound yet. Returns null if they
+// are proven to hold.
 mlir::Value HoldsForAll(IndexEmitter& indices, const std::vector<int>& conditions);
-// Emits the test 0 <= value + least and value + most < extent.
+// Emits the test 0 <= value + least and value + most < extent. Returns null if it is proven to hold.
 mlir::Value InRange(IndexEmitter& indices, const IndexValue& value, int64_t extent, int64_t least,
                     int64_t most);
 
-// Emits the number of iterations for which all conditions that end the loop may hold. Returns null if nothing ends it.
+// Emits the number of iterations of a loop that ends early: the iterations for which all its `trims`, the conditions
+// that end it, may hold. The number is at least 1 if the plan has proven that. Returns null if the loop has no trims.
 mlir::Value UpperBound(IndexEmitter& indices, const plan::Loop& loop);
 
-// Emits both sides of a condition, each a region for loads, or only the first if the condition is null.
+// Emits an if statement: `holds` emits the code of its first branch, `otherwise` (optional) that of the second. Values
+// loaded in a branch are not used after it. If the condition is null, it always holds: emits only the code of `holds`.
 void EmitIf(CodeBuilder& code, SharedLoads& loads, mlir::Value condition, llvm::function_ref<void()> holds,
             llvm::function_ref<void()> otherwise = nullptr);
 

@@ -46,7 +46,8 @@ void DotCall::Emit() {
         .getResult(0);
   };
   if (!dot_.row->moves_a) return memory_.Store(result, dest, dots(before, left), Value());
-  // Computes (a + 128) b - 128 b, whose second product is the same for all rows.
+  // Emits a * b as (a + 128) * b - 128 * b, for instructions that take unsigned values of A. The second product is the
+  // same for all rows of A.
   const Value moved = code_.Splat(b_.getI8IntegerAttr(-128), Parts(dot_.sums * dot_.products));
   const Value none = code_.Splat(b_.getI32IntegerAttr(0), sum);
   const Value sums = dots(before, mlir::arith::XOrIOp::create(b_, left, moved));
@@ -82,7 +83,8 @@ mlir::Value DotCall::PackedB() {
   return packed;
 }
 
-// Returns the vector as the instruction's operand: bf16 elements, which are i16 elsewhere, become bf16.
+// Returns the vector as an operand of the instruction: casts bf16 elements, which are i16 in all other code
+// (backends/codegen/convert_to_llvm.h), to bf16.
 mlir::Value DotCall::AsOperand(Value value) {
   const mlir::VectorType all = Parts(dot_.sums * dot_.products);
   if (!all.getElementType().isBF16()) return value;

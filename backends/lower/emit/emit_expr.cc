@@ -35,7 +35,8 @@ void InstanceEmitter::Emit(Value mask) {
   Store(std::move(values), mask);
 }
 
-// Combines the values of the threads; threads and lanes without an instance contribute the neutral element.
+// Emits code in which threads of a GPU combine their values of a reduction, and one stores the result. Threads and
+// lanes without an instance contribute the neutral element.
 void InstanceEmitter::EmitAcross(AcrossThreads& threads, Value active, Value mask, Value results) {
   const Monoid& monoid = p_.monoids[p_.block(leaf_.block).monoid];
   const auto values_of_thread = [&] {
@@ -139,8 +140,8 @@ mlir::Value InstanceEmitter::EmitIndex(const IndexValue& index) {
                                           memory_.indices().Vector(index));
 }
 
-// Clamps computed indices to their dimensions. A new level after them holds the parts of the address that
-// depend on them.
+// Emits a gather: computes its indices, clamps computed ones to their dimensions, and loads. A new level after the
+// indices holds the parts of the address that depend on them.
 mlir::Value InstanceEmitter::EmitGather(Id id, Value mask) {
   const Expr& e = p_.exprs[id];
   const std::vector<Id> index = p_.GatherIndex(e);
@@ -211,7 +212,8 @@ mlir::Value InstanceEmitter::EmitWithin(Id id, Value mask) {
   return branch.getResult(0);
 }
 
-// Emits the value of a kWithin where all uniform tests hold. Lanes that fail the test `lanes` get its other value.
+// Emits the value of a kWithin expression, which has one value inside bounds and another outside, where all tests hold
+// that are equal in all vector lanes. Lanes that fail the test `lanes` get the value for outside.
 mlir::Value InstanceEmitter::EmitInside(Id within, Value mask, Value lanes) {
   const auto [marks, inner, otherwise] = p_.exprs[within].AsWithin();
   if (!lanes) return EmitExpr(inner, mask);
@@ -256,7 +258,8 @@ mlir::Value InstanceEmitter::Neutral(const Monoid& monoid, size_t result) {
   return HasLanes() ? code_.AsVector(neutral) : neutral;
 }
 
-// Combines the values with those before them: what the results hold, or if the reduction starts, the identity.
+// Replaces the values by their combination with the values before: those that the results hold, or the identity if the
+// reduction starts here.
 void InstanceEmitter::Accumulate(const Monoid& monoid, bool starts, Values& values, Value mask) {
   const auto dests = p_.Accesses(p_.block(leaf_.block).dests);
   Values before, after;
@@ -295,7 +298,8 @@ mlir::Value InstanceEmitter::EmitCombine(Id id, const Values& left, const Values
   }
   if (!IsFloat(e.dtype) || (e.op != Op::kMax && e.op != Op::kMin))
     return Marked(EmitOperation(code_, e, a, b, c));
-  // nsz leaves open which zero is greater. The accumulator is the second operand, so its NaN needs no test.
+  // Emits a maximum or minimum with the accumulator as its second operand, whose NaN needs no test, and with the flag
+  // nsz, which leaves open whether 0 or -0 is greater.
   const Value extreme = EmitOperation(code_, e, b, a, c);
   SetFlags(extreme.getDefiningOp(), mlir::arith::FastMathFlags::nsz);
   return extreme;
@@ -307,7 +311,8 @@ InstanceEmitter::Values InstanceEmitter::Fold(const Monoid& monoid, const Values
   return result;
 }
 
-// Combines halves, then halves of halves, as long as vectors remain; then lane by lane.
+// Combines the lanes of each vector into one scalar: the two halves, as long as they are vectors of equal length, and
+// then lane by lane. Lanes outside of the mask count as neutral elements.
 void InstanceEmitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
   const auto identity = p_.List(monoid.identity);
   for (size_t r = 0; r < lifts.size(); ++r) {

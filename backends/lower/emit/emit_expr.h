@@ -11,34 +11,35 @@
 
 namespace kiln {
 
-// Combines the values of threads of a GPU.
+// The interface that combines the values of a GPU's threads in a reduction across threads (backends/gpu/emit_reduce.h).
 class AcrossThreads {
  public:
   using Values = llvm::SmallVector<mlir::Value, 4>;
   using Fold = llvm::function_ref<Values(const Values&, const Values&)>;
 
   virtual ~AcrossThreads() = default;
-  // Replaces `values` by the combination of the values of all threads that meet, of vectors lane by lane. Returns the test
-  // whether this thread stores it.
+  // Emits code that combines the values of all threads of the reduction by `fold`, vectors lane by lane, and replaces
+  // `values` by the result. Returns the test whether this thread stores it.
   virtual mlir::Value Combine(Values& values, Fold fold) = 0;
 };
 
 class InstanceEmitter {
  public:
-  // Keeps references to both. An object emits one instance.
+  // Makes an emitter for one instance of the leaf's block. Keeps references to both arguments.
   InstanceEmitter(MemoryEmitter& memory, const plan::Leaf& leaf);
 
-  // Emits the instance for the lanes of the mask; null: for all lanes.
+  // Emits the instance of the block for the vector lanes of the mask, or for all lanes if the mask is null.
   void Emit(mlir::Value mask);
-  // Emits the instance of a reduction. A thread has a value if `active` (null: all have), in the lanes of the mask. Results
-  // are stored in the lanes of `results`.
+  // Emits the instance of a reduction across threads of a GPU. A thread has a value to combine if `active` holds (null:
+  // all have one), in the vector lanes of `mask`. The combined values are stored in the lanes of `results`.
   void EmitAcross(AcrossThreads& threads, mlir::Value active, mlir::Value mask, mlir::Value results);
 
  private:
   using Value = mlir::Value;
   using Values = AcrossThreads::Values;
 
-  // Emits the instance's values. If it reduces over lanes, combines those of all lanes, and sets the mask to null.
+  // Emits the values that the instance of the block stores or accumulates. If the block reduces over vector lanes,
+  // combines the values of all lanes into one and sets the mask to null.
   Values EmitValues(Value& mask);
   void Store(Values values, Value mask);
 
@@ -47,7 +48,8 @@ class InstanceEmitter {
   Value EmitGather(Id expr, Value mask);
   Value EmitWithin(Id expr, Value mask);
   Value EmitInside(Id within, Value mask, Value lanes);
-  // Calls emit for a region, after which neither its loads nor its expressions are known.
+  // Returns the result of emit(), which emits code that may not run. Values that are loaded or computed there are not
+  // used after it.
   Value InRegion(llvm::function_ref<Value()> emit);
   bool IsReducedInLanes();
   bool HasLanes();                                     // true if a reduction keeps the lanes apart

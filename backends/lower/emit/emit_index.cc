@@ -35,7 +35,8 @@ void IndexEmitter::SetLaneAtom(int lane_atom, Value value) {
   lane_atoms_[lane_atom] = value;
 }
 
-// Emits an atom from the value `of` that it is computed from: a digit of `of`, or the swizzled address `of`.
+// Emits the definition of an atom, a run-time part of indices: a quotient and remainder of `of`, or the address to
+// which a swizzle moves the address `of`. `constant` emits a constant of the type of `of`.
 mlir::Value IndexEmitter::Apply(const AtomDefinition& definition, Value of,
                                 llvm::function_ref<Value(int64_t)> constant) {
   namespace arith = mlir::arith;
@@ -44,7 +45,7 @@ mlir::Value IndexEmitter::Apply(const AtomDefinition& definition, Value of,
     if (definition.extent != 0) of = arith::RemUIOp::create(b_, of, constant(definition.extent));
     return of;
   }
-  // of ^ ((of >> from) % 2^bits << to)
+  // Emits the swizzled address: of ^ ((of >> from) % 2^bits << to).
   const kiln::Swizzle s = definition.swizzle;
   const Value high = arith::ShRUIOp::create(b_, of, constant(s.from));
   const Value bits = arith::AndIOp::create(b_, high, constant((int64_t{1} << s.bits) - 1));
@@ -60,7 +61,8 @@ mlir::Value IndexEmitter::DigitIn32Bits(const AtomDefinition& definition, Value 
   return mlir::arith::IndexCastUIOp::create(b_, b_.getIndexType(), digit);
 }
 
-// Computes an atom with a definition in the body of the innermost loop that it depends on.
+// Returns the value of an atom, a run-time part of indices. If it has none yet, emits its definition in the body of the
+// innermost loop that it depends on.
 mlir::Value IndexEmitter::ValueOf(int atom) {
   if (atom < std::ssize(atoms_) && atoms_[atom]) return atoms_[atom];
   const Atom of = code_.indices().atom(atom);
@@ -89,8 +91,8 @@ IndexValue IndexEmitter::AddressOf(Id buffer, const IndexSum& address) {
                                   code_.plan().buffers[buffer].elements, Eval(address));
 }
 
-// Emits a sum with outer terms first, each partial sum in the body of the innermost loop it depends on. The
-// constant comes last, so that an addressing mode can absorb it.
+// Emits an index that is equal in all vector lanes, as a sum. Terms of outer loops come first, and each partial sum is
+// in the body of the innermost loop it depends on. The constant comes last, so that an addressing mode can absorb it.
 mlir::Value IndexEmitter::Scalar(const IndexValue& value) {
   KILN_CHECK(value.uniform(), "an index that differs between lanes");
   auto terms = value.terms;

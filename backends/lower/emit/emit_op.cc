@@ -110,7 +110,7 @@ mlir::Value Cast(mlir::ImplicitLocOpBuilder& b, mlir::Value a, DType from, DType
   return arith::ExtSIOp::create(b, type, a);
 }
 
-// Marks a sum, difference or product of floats as fusable.
+// Lets later passes fuse a sum, difference or product of floats into a multiply-add, if LowerOptions::contract is set.
 mlir::Value Contracted(CodeBuilder& code, mlir::Value result) {
   if (code.options().contract && mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(result))) {
     const auto flags =
@@ -129,7 +129,7 @@ mlir::Value EmitOperation(CodeBuilder& code, const Expr& e, mlir::Value a, mlir:
     if (b) b = code.AsVector(b);
     if (c) c = code.AsVector(c);
   }
-  // The type of the operands. For comparisons and casts it differs from the type of the result.
+  // Finds the element type of the operands. For comparisons and casts it differs from the type of the result.
   const DType operands = IsComparison(e.op) || e.op == Op::kCast || e.op == Op::kCastUnsigned
                              ? code.program().exprs[e.operand(0)].dtype
                              : e.dtype;
@@ -142,8 +142,8 @@ mlir::Value EmitOperation(CodeBuilder& code, const Expr& e, mlir::Value a, mlir:
     return IsVector(a) ? code.AsVector(code.Constant(e.dtype, value)) : code.Constant(e.dtype, value);
   };
   const auto floor_or_ceil = [&](bool ceil) {
-    // The quotient rounds to zero. It is off by one if there is a remainder and, for signed types, the signs
-    // require it.
+    // Emits an integer division that rounds down or up. The quotient of the division operation rounds to zero. It is
+    // off by one if there is a remainder and, for signed types, the signs require it; then it is corrected.
     const auto either = [&]<typename S, typename U>(std::type_identity<S>,
                                                     std::type_identity<U>) -> mlir::Value {
       return u ? U::create(builder, a, b).getResult() : S::create(builder, a, b).getResult();

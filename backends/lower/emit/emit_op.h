@@ -6,8 +6,8 @@
 
 namespace kiln {
 
-// Emits the operation on its operands, of which those that it does not have are null. If one is a vector, the others become
-// vectors.
+// Emits the operation of `e` on the operands a, b and c; operands that it does not have are null. If one operand is a
+// vector, the others are broadcast to vectors.
 mlir::Value EmitOperation(CodeBuilder& code, const Expr& e, mlir::Value a, mlir::Value b, mlir::Value c);
 
 }  // namespace kiln

@@ -13,8 +13,8 @@ namespace LLVM = mlir::LLVM;
 
 constexpr int64_t kRowBytes = 64;
 
-// Emits a request for the unit, which Linux grants to a process on demand, as a constructor of the shared
-// object. If the request fails, the first use of the unit ends the process.
+// Emits a function that asks Linux for the matrix unit (AMX), which a process gets on demand. It runs as a constructor
+// when the object code is loaded. If the request fails, the first use of the unit ends the process.
 void AskForUnit(mlir::ModuleOp module, mlir::Location loc) {
   constexpr char kName[] = "kiln.ask_for_matrix_unit";
   constexpr int64_t kArchPrctl = 158, kRequestPermission = 0x1023, kTileData = 18;

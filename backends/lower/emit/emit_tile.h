@@ -1,6 +1,6 @@
-// Emits a call of an intrinsic for a matrix unit (AMX): loads tiles of A and B by rows and adds their product
-// to a tile of C. For everything but the unit, a tile of C is a vector of 256 elements. LLVM keeps it in a
-// tile register if it stays on the stack, and configures the unit. Private to emit/.
+// Emits a call of an intrinsic for a CPU's matrix unit (AMX): loads tiles of A and B by rows and adds their product to
+// a tile of C. In the emitted code, a tile of C on the stack is a vector of 256 elements, which LLVM keeps in a tile
+// register. LLVM also configures the unit. Private to emit/.
 #pragma once
 
 #include "backends/lower/emit/emit_access.h"

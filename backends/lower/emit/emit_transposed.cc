@@ -28,7 +28,7 @@ int64_t PowerOfTwo(int64_t least) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(least)));
 }
 
-// Removes the wanted elements from `all` and returns them.
+// Removes the elements for which `wanted` is true from `all`, and returns them.
 template <typename T>
 std::vector<T> Take(std::vector<T>& all, llvm::function_ref<bool(const T&)> wanted) {
   std::vector<T> taken;
@@ -44,7 +44,8 @@ mlir::Value Part(CodeBuilder& code, mlir::Value vector, int64_t first, int64_t c
                                                      llvm::ArrayRef<int64_t>{1});
 }
 
-// Stores `count` lanes from `first` on. Without masks, that takes a store for each power of two.
+// Emits the store of `count` lanes of a vector, from lane `first` on, to adjacent addresses. This takes one store,
+// masked if need be, if vectors have 64 bytes, and otherwise a store for each power of two.
 void StoreRun(IndexEmitter& indices, mlir::Value memory, const IndexValue& at, mlir::Value from,
               int64_t first, int64_t count) {
   CodeBuilder& code = indices.code();
@@ -114,8 +115,9 @@ void DelayedStores::Flush(int number) {
   }
 }
 
-// Transposes squares of lanes in registers. Step b exchanges, between registers i and i + 2^b, bit b of the
-// register's number with bit b of the lane's number. Then stores the rows.
+// Emits delayed stores whose vectors (`rows`) have neighboring addresses in each lane. Transposes squares of lanes in
+// registers: step b exchanges, between registers i and i + 2^b, bit b of the register's number with bit b of the lane's
+// number. Then stores adjacent elements together.
 void DelayedStores::StoreTransposed(absl::Span<const DelayedStore> rows) {
   CodeBuilder& code = indices_.code();
   const mlir::Value memory = buffers_[rows.front().buffer];

@@ -1,4 +1,5 @@
-// Emits stores that a flush transposes in registers (passes/transposed_stores.h). Private to emit/.
+// Collects strided stores of vectors until a flush, and then emits those to neighboring addresses together, transposed
+// in registers (passes/transposed_stores.h). Private to emit/.
 #pragma once
 
 #include <vector>
@@ -19,12 +20,12 @@ struct DelayedStore {
 
 class DelayedStores {
  public:
-  // Keeps references to all arguments.
+  // Starts without delayed stores. Keeps references to all arguments.
   DelayedStores(IndexEmitter& indices, BufferEmitter& buffers, SharedLoads& loads)
       : indices_(indices), buffers_(buffers), loads_(loads) {}
 
   void Add(DelayedStore store) { delayed_.push_back(std::move(store)); }
-  // Emits the stores with this number, those of neighbors together.
+  // Emits the delayed stores that wait for the flush with this number, and transposes those to neighboring addresses.
   void Flush(int number);
 
  private:
@@ -36,7 +37,7 @@ class DelayedStores {
   std::vector<DelayedStore> delayed_;  // stores that wait for their flush
 };
 
-// Stores the lanes of a vector one by one, or in runs that are neighbors in memory.
+// Emits stores of a vector's lanes: one by one, or together where lanes are neighbors in memory.
 void StoreLanes(IndexEmitter& indices, mlir::Value memory, const IndexValue& at, mlir::Value stored);
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Types of values in MLIR. Private to emit/.
+// Maps element types (DType) to MLIR types. Private to emit/.
 #pragma once
 
 #include "lang/program/dtype.h"

@@ -1,5 +1,5 @@
-// Loaded values that are still valid. Two loads of an address with no store between them become one. Private
-// to emit/.
+// SharedLoads: the values that emitted code has loaded and that are still valid. Two loads of an address with no store
+// between them become one. Private to emit/.
 #pragma once
 
 #include <map>
@@ -21,19 +21,20 @@ class SharedLoads {
   };
   static Key KeyOf(Id buffer, const IndexValue& at);
 
-  // Keeps references to both.
+  // Starts without loaded values. Keeps references to both arguments.
   SharedLoads(const Program& program, const IndexPlan& plan) : program_(program), plan_(plan) {}
 
   mlir::Value Find(const Key& key) const;  // null if it is not known
   void Keep(Key key, mlir::Value value) { loads_.emplace(std::move(key), value); }
-  // Drops what was loaded from the buffer's memory.
+  // Forgets the values that were loaded from the buffer's memory, which other buffers may share.
   void Forget(Id buffer);
-  // Drops what other threads may write: all but loads from inputs, constants and scalars.
+  // Forgets the values that other threads may overwrite: all but those loaded from inputs, constants and scalars.
   void ForgetWritten();
-  // Calls emit for a region. What is loaded there is not known after it, nor is what stores there may change.
+  // Calls emit() for a region of code that may not run. After it, forgets the values that were loaded there and those
+  // that stores there may have changed.
   void InRegion(llvm::function_ref<void()> emit);
-  // Does the same for the body of a loop: inside, only loads from inputs, constants and scalars remain known, because
-  // another iteration may store to other buffers.
+  // Calls emit() for the body of a loop. Inside, only values from inputs, constants and scalars remain known, because
+  // another iteration may store to other buffers. After it, forgets the values that were loaded there.
   void InLoop(llvm::function_ref<void()> emit);
 
  private:

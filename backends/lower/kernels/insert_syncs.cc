@@ -9,7 +9,8 @@
 namespace kiln::plan {
 namespace {
 
-// Returns the loop or block of the program that a node is for; kNone if it has none, or is a copy of the loop `around`.
+// Returns the loop or block of the program that a node of a loop plan is for. Returns kNone if there is none, or if the
+// node is a copy of an iteration of the loop `around` inside a node of this loop.
 Id ProgramNode(const Node& node, Id around) {
   if (const Loop* loop = node.As<Loop>()) return loop->loop == around ? kNone : loop->loop;
   if (const Leaf* leaf = node.As<Leaf>()) return leaf->block;

@@ -1,9 +1,10 @@
-// Puts the syncs of a synchronization plan (lang/threads/sync_points.h) into the nodes of a loop plan.
+// Inserts barriers of a GPU's threads, as a synchronization plan demands (lang/threads/sync_points.h), into the nodes
+// of a loop plan.
 //
 //   const SyncPlan points = *PlanSynchronization(program);
 //   InsertSyncs(points, kernel.arms[0]);
 //
-// A sync stands before the node of the loop or block that its point comes before.
+// Each point of the plan names a loop or block; the Sync node is inserted before its node.
 #pragma once
 
 #include "absl/status/status.h"
@@ -12,12 +13,12 @@
 
 namespace kiln::plan {
 
-// Inserts the syncs. The nodes must be those of the program that was planned, one for each loop and block
-// (passes/build.h).
+// Inserts a Sync node before the node of each loop or block that the plan names. The nodes must be those of the program
+// that was planned, one for each loop and block (passes/build.h).
 void InsertSyncs(const SyncPlan& points, Nodes& nodes);
 
-// Checks that all threads of the kernel reach all syncs. kFailedPrecondition if a sync stands below a loop on a thread
-// axis that only some of them run.
+// Checks that all threads of a GPU kernel reach all its barriers. kFailedPrecondition if a Sync node stands below a
+// loop on a thread axis that has fewer iterations than the axis has threads.
 absl::Status CheckSyncs(const Node& kernel);
 
 }  // namespace kiln::plan

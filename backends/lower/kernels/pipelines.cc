@@ -12,7 +12,7 @@
 namespace kiln::plan {
 namespace {
 
-// A child of a pipelined loop, and the syncs before it.
+// A child of a pipelined loop, and the barriers (Sync nodes) before it.
 struct Child {
   Nodes syncs = {};
   Node node;
@@ -36,7 +36,7 @@ bool Writes(const Program& program, const Node& node, Id buffer) {
                         [&](Id block) { return kiln::Writes(program, block, buffer); });
 }
 
-// Makes the stores of a node asynchronous that copy into the buffer.
+// Makes all stores to the buffer asynchronous in a node and the nodes below it.
 void MakeAsynchronous(const Program& program, Id buffer, Node& node) {
   if (Leaf* leaf = std::get_if<Leaf>(&node.what);
       leaf != nullptr && kiln::Writes(program, leaf->block, buffer))
@@ -91,8 +91,9 @@ class Writer {
   }
 
  private:
-  // Calls append for each child, in the order of its stage. Adds to `out` the syncs before each child, and the commit
-  // after the last asynchronous copy: every turn has all of them.
+  // Calls append for each child of a pipelined loop, in the order in which children run in a turn. Adds to `out` the
+  // syncs before each child, and a Commit after the last child that copies asynchronously, also if `append` adds
+  // nothing.
   template <typename Append>
   void EachChild(Nodes& out, const Append& append) {
     for (const int c : order_) {
@@ -101,7 +102,8 @@ class Writer {
       if (stages_[c].order == last_copy_) out.push_back({Commit(), {}});
     }
   }
-  // Adds a child to the copy of its iteration, if that is the last node of `out`, or to a new one.
+  // Appends a child to `out` as code of this iteration: to the last node, if it is a copy of this iteration, or else to
+  // a new copy. `ahead`: the iteration counts from the current iteration of the loop around.
   void Append(int64_t iteration, bool ahead, int child, Nodes& out) {
     const Loop copy{.loop = loop_.loop, .run = Run::kUnrolled, .first = iteration, .ahead = ahead};
     const Loop* last = out.empty() ? nullptr : out.back().As<Loop>();

@@ -49,8 +49,9 @@ std::vector<Id> ChildrenOf(const Program& p, Id node) {
   return children;
 }
 
-// Puts each loop at the root that is not on a block axis into a loop of one iteration. What becomes of it, also a
-// pipeline's first copies and the initialization of a sum, stays below one node, which is one kernel.
+// Puts each loop that is a child of the root and not on a block axis into a new loop of one iteration. All that passes
+// make of the loop, such as the first copies of a pipeline or the initialization of a sum, stays below this new loop,
+// which becomes one kernel.
 void KeepKernelsWhole(Program& p) {
   for (const Id child : ChildrenOf(p, kRoot)) {
     if (!p.IsLoop(child) || IsBlockAxis(p.loop(child).kind)) continue;
@@ -60,7 +61,8 @@ void KeepKernelsWhole(Program& p) {
   }
 }
 
-// Each child of a pipelined loop has a stage, but for those that lay together in a block.
+// Checks that each child of a pipelined loop has a stage. Refuses loops with further children, which come from an
+// inlined block that had several loop nests.
 absl::Status CheckStages(const Program& p) {
   for (const Id id : LoopsBelow(p, kRoot)) {
     const LoopNode& loop = p.loop(id);
@@ -70,8 +72,9 @@ absl::Status CheckStages(const Program& p) {
   return absl::OkStatus();
 }
 
-// Decomposes reductions: to set registers costs less than a test in the innermost loop. An initialization in a pipelined
-// loop runs in the stage of its reduction, which follows it.
+// Inserts an initialization block for each reduction, because setting registers costs less than testing for the first
+// iteration in the innermost loop. In a pipelined loop, the initialization gets the stage of its reduction, which
+// follows.
 void DecomposeWithStages(Program& p) {
   std::map<Id, std::vector<Id>> children;
   for (const Id loop : LoopsBelow(p, kRoot))

@@ -1,11 +1,12 @@
-// Plans a program with a GPU's schedule: loops on axes, pipelines written as loops, and the syncs that the threads of
-// a block need. Each child of the root becomes one node of an entry, and backends/gpu/lower_kernels.h makes it a kernel.
+// Makes the loop plan of a program for a GPU: loops on axes, pipelines written as loops, and the barriers that the
+// threads of a block need. Each child of the root becomes one node of an entry, which backends/gpu/lower_kernels.h
+// makes a kernel.
 //
 //   const auto planned = plan::PlanKernels(program);
 //
 // The program must pass Verify. Errors: those of VerifyLowerable; kFailedPrecondition if an extent is not constant, if
-// blocks would have to wait for each other, or if the program uses what such plans do not have yet: calls of intrinsics,
-// parallel loops, producers, bulk copies, syncs of some threads of a block.
+// blocks of threads would have to wait for each other, or if the program uses what such plans do not have yet: calls of
+// intrinsics, parallel loops, producers, bulk copies, barriers for some threads of a block.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -16,8 +16,8 @@
 namespace kiln::plan {
 namespace {
 
-// True if the vectorized loop reduces into more than one element; such lanes can be combined neither in order
-// nor by a tree.
+// True if a block reduces over the vectorized loop and also stores to different elements in its iterations. Such lanes
+// can be combined neither in order nor by a tree, so the loop must be unrolled instead.
 bool ReducesToSeveral(const Program& p, Id loop) {
   const std::vector<Id> blocks = BlocksBelow(p, loop);
   return std::any_of(blocks.begin(), blocks.end(), [&](Id block) {
@@ -73,8 +73,9 @@ class Builder {
     return {made, {std::move(body)}};
   }
 
-  // Returns the leaf of a block. A reduction without initialization gets a leaf that starts it, where its reduction loops
-  // are at 0, and one that combines. Loops on thread axes do not count: their threads combine their values.
+  // Returns the plan's node for a block: a leaf. A reduction without initialization gets two leaves: one that stores
+  // the first term, where its reduction loops are at 0, and one that combines. Here, loops on thread axes of a GPU are
+  // no reduction loops, since their threads combine their values.
   Node Block(Id id) {
     KILN_CHECK(p_.nodes[id].first == kNone, "a block inside a block");
     const BlockNode& block = p_.block(id);

@@ -30,9 +30,10 @@ std::vector<int64_t> KeyOf(const IndexValue& value) {
   return key;
 }
 
-// Returns the address of the first row and the distance between rows. A row interleaves `parts` parts: element `lane` of
-// part `part` is at lane * parts + part. Nullopt if the elements of a row lie otherwise, or if rows are not equally far
-// apart. `bind` binds the loops of one part, its elements as lanes.
+// Returns the address of a matrix tile's first row and the distance between its rows, in elements. A row interleaves
+// `parts` vectors: element `lane` of vector `part` is at lane * parts + part. Returns nullopt if the elements of a row
+// lie otherwise, or if rows are not equally far apart. bind(row, part) binds the loops to one vector, its elements as
+// lanes.
 std::optional<TileOperands::Rows> RowsOf(PlanContext& context, const IndexSum& address, int64_t count,
                                          int64_t parts,
                                          absl::FunctionRef<void(int64_t row, int64_t part)> bind) {

@@ -14,7 +14,8 @@ namespace kiln {
 std::vector<int> ConditionQueries::Open(const std::vector<Id>& blocks) const {
   std::vector<int> open;
   const auto add = [&](const std::vector<int>& conditions) {
-    // If one condition of a block fails, its other conditions do not matter.
+    // Adds none of these conditions if one is known to fail: then the others do not matter, as the block does not run
+    // or the read is not done.
     for (const int c : conditions) {
       if (context_.Known(c) == false) return;
     }

@@ -1,5 +1,6 @@
-// Answers questions of the guards pass about the conditions of blocks at a place of a plan. plan_context.h defines the
-// bound part and the rest of a condition.
+// Queries of the guards pass at a place of a plan: which conditions of blocks are still open there, and whether it pays
+// to decide one there. A condition has a bound part, over the loops that have values at this place, and a rest, the
+// interval of what inner loops add (plan_context.h).
 #pragma once
 
 #include <vector>
@@ -10,26 +11,32 @@ namespace kiln {
 
 class ConditionQueries {
  public:
-  // Keeps a reference to the context. The answers follow it as it changes.
+  // Answers queries for the place that the context describes. Keeps a reference, so that answers change with the
+  // context.
   explicit ConditionQueries(const PlanContext& context)
       : context_(context), p_(context.program()), plan_(context.plan()) {}
 
-  // Returns the conditions of these blocks that the code around has not decided, ascending.
+  // Returns the numbers of the blocks' conditions that the code around this place has not decided, ascending. If one
+  // condition of a block is known to fail, its other conditions do not count.
   std::vector<int> Open(const std::vector<Id>& blocks) const;
-  // True if the condition is a guard of all blocks.
+  // True if the condition is a guard of each of these blocks.
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
-  // True if the condition only skips zero terms of sums, in one of the blocks.
+  // True if, in one of these blocks, the condition only skips terms of a sum that are zero. So it need not be tested
+  // there.
   bool Drops(int condition, const std::vector<Id>& blocks) const;
-  // True if the condition has the same answer for all of its rest, for every value of its bound part.
+  // True if only the condition's terms over loops that have a value here decide it: for each value of these terms, it
+  // has one answer for all values of the other terms.
   bool HoldsAlike(int condition) const;
-  // True if the condition holds for its whole rest for less than half of the values of its bound part. A version of the
-  // code for these values would rarely run, and unrolled iterations can each decide the condition for their own part.
+  // True if less than half of the values of the condition's bound part (its terms over loops that have a value here)
+  // make it hold for all values of its other terms. A version of the code for these values would rarely run, and
+  // unrolled iterations can each decide the condition for their own part.
   bool SeldomHolds(int condition) const;
 
-  // True if the condition guards all blocks, and a smaller upper bound of the loop decides it for everything below.
+  // True if the condition guards all these blocks, and ending the loop earlier decides it: it then holds for everything
+  // inside the iterations that run.
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
-  // True if an inner loop should choose the code for complete tiles instead: it has conditions of its own and
-  // contains all blocks that use the conditions `candidates`.
+  // True if a loop inside this one should choose between code for complete tiles and other code instead: it has open
+  // conditions of its own, and contains all blocks that use the conditions `candidates`.
   bool IsBetterInside(Id loop, const std::vector<int>& candidates) const;
 
  private:

@@ -44,7 +44,8 @@ void MakePlainStore(Program& p, Id node) {
   p.block(node).initial = {};
 }
 
-// Rewrites resolved sums over the loops around a block such that copies of some loops replace the originals.
+// Rewrites index sums over loops: replaces each loop that has a copy (Map) by its copy, also in the sums that marks
+// stand for.
 class Rebind {
  public:
   Rebind(Program& program, Resolver& resolver) : program_(program), resolver_(resolver) {}
@@ -69,7 +70,8 @@ class Rebind {
   std::unordered_map<Id, Id> copies_;
 };
 
-// Returns the kind of a copied loop: a pipelined one becomes serial, since its stages are not the initialization's.
+// Returns the kind for the copy of a loop around an initialization block. A pipelined loop becomes serial, since the
+// initialization is in none of its stages.
 LoopKind KindOfCopy(LoopKind kind) { return kind == LoopKind::kPipelined ? LoopKind::kSerial : kind; }
 
 void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost,
@@ -101,13 +103,15 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   std::vector<Iter> iters;
   for (size_t i = 0; i < old.size(); ++i) {
     Iter iter = old[i];
-    // A reduction iter keeps its position, so that bodies need no renumbering, and is fixed at 0.
+    // Copies an iter to the initialization block. A reduction iter becomes a spatial iter that is always 0, so that the
+    // other iters keep their positions and expressions need no renumbering.
     const bool moves = iter.kind == IterKind::kSpatial;
     iter.kind = IterKind::kSpatial;
     iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : IndexSum::Constant(0), iter.extent);
     iters.push_back(iter);
   }
-  // A guard that the extents of the iters do not imply becomes an iter of its own.
+  // Copies the guards over spatial loops: each becomes a further iter of the initialization block, whose extent keeps
+  // instances out for which the guard fails.
   for (const Guard& guard : bindings.guards) {
     bool involved = true;
     for (const IndexSplit& split : guard.value.splits) {
@@ -133,7 +137,8 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   p.block(node).initial = {};
 }
 
-// True if the first instance of every element is the one where all reduction loops are at 0.
+// True if it is proven that for every element of the result, the first instance of the reduction that runs is the one
+// where all reduction loops are at 0.
 bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
                    const std::vector<bool>& reduction) {
   const auto depends = [&](const IndexSum& sum, bool on_reduction) {
@@ -168,9 +173,12 @@ bool FirstIsAtZero(const Program& p, Id node, const std::vector<Id>& loops,
   return true;
 }
 
-// Decomposes one reduction. One across threads stays whole: they combine their values before one of them stores the
-// result. If it repeats or starts from other values, that thread alone initializes the result, outside of the loops of the
-// others.
+// Decomposes one reduction: makes it a plain store if it has no reduction loops, else inserts a block before it that
+// initializes the result, or leaves it as it is if its first instance can store instead (`starts_inside`).
+//
+// A reduction across threads of a GPU alone stays as it is if it has no initial values: the threads combine their
+// values, and one of them stores the result. If it has initial values or further reduction loops, only this thread runs
+// the initialization.
 void Decompose(Program& p, Id node, bool starts_inside) {
   const std::vector<Id> loops = LoopsAround(p, node);
   const std::vector<bool> reduction = Feeds(p, node, IterKind::kReduction);

@@ -1,4 +1,4 @@
-// Turns derived initializations of reductions into blocks.
+// Inserts a block that initializes the result before each reduction whose initialization is only implied ("derived").
 //
 //   for k: C[i,j] += A[i,k] * B[k,j]      (derived initialization)
 //   ->
@@ -6,11 +6,13 @@
 //                                          spatial iters)
 //   for k: C[i,j] += A[i,k] * B[k,j]      (accumulates)
 //
-// The initialization goes before the outermost loop that feeds a reduction iter, and copies the spatial loops
-// with their kinds, but a pipelined loop as a serial one. A reduction without such a loop becomes a plain store
-// of combine(identity or initial, lift). With `starts_inside`, a reduction stays as it is if its innermost reduction loop
-// contains other blocks too and its first instance is the one where all reduction loops are at 0: the emitter stores there
-// instead of combining. (Not if lanes are reduced, or if the first term may be skipped.)
+// The new block stands before the outermost loop that feeds a reduction iter, in copies of the spatial loops inside it.
+// A copy has the kind of its loop, but a pipelined loop becomes serial. A reduction without a loop that feeds a
+// reduction iter becomes a plain store of combine(identity or initial value, term).
+//
+// With `starts_inside`, a reduction stays as it is if its innermost reduction loop contains other blocks too and its
+// first instance is the one where all reduction loops are at 0: the emitter stores there instead of combining. This is
+// not done if vector lanes are reduced, or if the first term may be skipped.
 #pragma once
 
 #include "lang/program/program.h"

@@ -4,8 +4,9 @@
 
 namespace kiln::plan {
 
-// A loop that a start asks about contains other blocks too (decompose_reductions.h). So a loop that contains nothing but
-// the test is not one of them.
+// Moves each test for the first iteration of a reduction out of the loops that contain nothing else, and copies these
+// loops into both arms of the test. The test never asks about such a loop: a loop that it asks about also contains
+// other blocks (decompose_reductions.h).
 void FirstIteration(Nodes& nodes) {
   for (Node& node : nodes) {
     for (Nodes& arm : node.arms) FirstIteration(arm);

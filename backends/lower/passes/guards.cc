@@ -14,7 +14,8 @@
 namespace kiln::plan {
 namespace {
 
-// True if threads of a GPU meet in the nodes. All of them must come there, and what follows relies on it.
+// True if the nodes contain a barrier of a GPU, or a leaf that combines the values of its threads. All threads must
+// come to such a node, so the pass puts no tests around it and ends no loop around it early.
 bool Meet(const Nodes& nodes) {
   return absl::c_any_of(nodes, [](const Node& node) {
     const Leaf* leaf = node.As<Leaf>();
@@ -22,7 +23,8 @@ bool Meet(const Nodes& nodes) {
   });
 }
 
-// True if the nodes contain other iterations of the loop around them, as those of pipelines do.
+// True if the nodes contain another node of the loop `around`. Pipelines have such nodes: they run parts of later
+// iterations.
 bool RunAhead(const Nodes& nodes, Id around) {
   return absl::c_any_of(nodes, [&](const Node& node) {
     const Loop* loop = node.As<Loop>();
@@ -102,7 +104,9 @@ class GuardsPass : public Rewriter {
     if (!made.arms[0].empty() || !made.arms[1].empty()) out.push_back(std::move(made));
   }
 
-  // Visits a loop that runs: trims it, and decides in its body all conditions that its variable decides.
+  // Appends a loop that runs: ends it where its guards fail, and tests in its body the conditions that its variable
+  // decides. If it ends early or is in code for incomplete tiles, the copies for several iterations in its body
+  // (`steps`) become one.
   void VisitRunning(const Loop& loop, const Nodes& body, Nodes& out) {
     Loop made = loop;
     if (made.run == Run::kUnrolled) made.run = Run::kSerial;
@@ -128,8 +132,9 @@ class GuardsPass : public Rewriter {
     });
   }
 
-  // Ends the loop where the guards of all blocks fail. Sets runs_once if at least one iteration runs: LLVM hoists loads
-  // only out of such loops, and cannot derive this from an upper bound that is a product.
+  // Makes the loop end where a guard of all its blocks fails: adds such conditions to `trims`, and those that then
+  // always hold inside to `decided`. Sets runs_once if at least one iteration is proven to run: LLVM hoists loads only
+  // out of such loops, and cannot derive this from an upper bound that is a product.
   void Trim(Loop& loop) {
     const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
     const int64_t extent = loop.count * loop.steps;
@@ -154,8 +159,9 @@ class GuardsPass : public Rewriter {
     loop.runs_once = loop.runs_once && !loop.trims.empty();
   }
 
-  // Returns the children of a loop, inside a test of the conditions that the loop's value decides. Empty if one of these
-  // never holds.
+  // Returns the rewritten children of a loop, inside a test of the guards that have one answer for the whole iteration.
+  // May return versions of the children for complete and incomplete tiles. Returns nothing if one of these guards never
+  // holds.
   Nodes Body(const Loop& loop, const Nodes& children) {
     if (Meet(children) || RunAhead(children, loop.loop)) return Rewrite(children);
     const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);
@@ -182,9 +188,10 @@ class GuardsPass : public Rewriter {
     return tested;
   }
 
-  // Sorts the conditions that the value of a loop may decide for all blocks below it. An `exact` condition has the
-  // same answer for all inner iterations; a `versioned` one may differ, so it needs two versions of the code.
-  // Returns true if one of them depends on the loop.
+  // Collects the open conditions that can be decided inside one iteration of a loop, for all blocks below it. `exact`
+  // gets the guards of all blocks that have one answer for all inner iterations. `versioned` gets the others, which
+  // need several versions of the code, without those that wait for inner loops, and those that seldom hold unless they
+  // skip zero terms. Returns true if a versioned condition depends on the loop.
   bool FindDecided(Id loop, const std::vector<Id>& blocks, std::vector<int>& exact,
                    std::vector<int>& versioned) const {
     bool by_loop = false;
@@ -204,7 +211,9 @@ class GuardsPass : public Rewriter {
     return by_loop;
   }
 
-  // Returns versions of the children: one for complete tiles, and others for boundaries or incomplete tiles.
+  // Returns code that chooses between versions of the children: one in which all `versioned` conditions hold (complete
+  // tiles), and others for values at a boundary (BoundariesOf) or for incomplete tiles. Returns only the first version
+  // if the conditions are proven to hold.
   Nodes Versions(const std::vector<int>& versioned, const std::vector<Id>& blocks, const Nodes& children) {
     std::vector<int> tests;
     for (const int condition : versioned) {
@@ -233,9 +242,10 @@ class GuardsPass : public Rewriter {
     return made;
   }
 
-  // Returns for each condition the values of its bound part for which it fails for some values of its rest
-  // (plan_context.h). Empty without the policy, if a condition guards more than zero terms of sums, or if there would be
-  // too many versions.
+  // Returns for each condition the values of its bound part (its terms over loops that have a value here) for which it
+  // fails for some values of its other terms. Returns nothing without the policy boundary-versions, if a condition
+  // guards more than zero terms of sums or its bound part differs between lanes, or if there would be too many
+  // versions.
   std::vector<Switch> BoundariesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions) {
     if (!options_.policies.Has(Policy::kBoundaryVersions)) return {};
     std::vector<Switch> all;
@@ -262,7 +272,9 @@ class GuardsPass : public Rewriter {
     return versions <= options_.costs.edge_versions ? all : std::vector<Switch>();
   }
 
-  // Returns a version of the children for each combination of boundary values.
+  // Returns nested switches with a version of the children for each combination of boundary values: for each condition,
+  // one version where it holds and one for each value for which it may fail. Has no switch for conditions proven to
+  // hold.
   Nodes AtBoundaries(absl::Span<const Switch> boundaries, const Nodes& children) {
     if (boundaries.empty()) return Rewrite(children);
     const Switch& by = boundaries.front();

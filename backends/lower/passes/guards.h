@@ -1,4 +1,4 @@
-// Decides conditions as far outside as their loops allow, once for a whole tile if possible:
+// A pass that tests the conditions of blocks as far outside as their loops allow, once for a whole tile if possible:
 //
 //   loops that end where a guard fails                          for i 16 trim c0
 //   a test around all instances that share its answer           if c0 { }
@@ -6,8 +6,8 @@
 //   code for each position at the boundary of an image          switch c0 { all { } -1 { } 6 { } }, so that zero terms
 //       (BlockPlan::droppable) are left out there instead of being tested for each element
 //
-// In code for incomplete tiles, unrolled loops run instead: that is shorter. Each leaf is left with the guards that
-// nothing has decided. Without this pass each instance tests its guards.
+// In code for incomplete tiles, unrolled loops become loops that run, because that code is shorter. Each block's node
+// keeps only the guards that nothing around it has decided. Without this pass, each instance tests all its guards.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

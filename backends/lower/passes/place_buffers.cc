@@ -35,8 +35,8 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   return common;
 }
 
-// Cuts the path before the first vectorized loop, since its lanes are live at the same time, and before a
-// loop in which one iteration reads what another wrote.
+// Returns the part of the path `common` (from the root to a node) above the first loop that is vectorized, since its
+// lanes are live at the same time, or in which one iteration reads elements of the buffer that another wrote.
 std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
     return p.IsLoop(node) && p.loop(node).extent.Known() > 1 &&
@@ -47,15 +47,15 @@ std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   return common;
 }
 
-// True if an iteration of the loop never uses the owner's memory at the same time as another one. Iterations of a loop on
-// an axis run at the same time, on different threads or blocks.
+// True if iterations of the loop never use one owner's memory at the same time. Iterations of a loop on an axis of a
+// GPU run at the same time, on different threads or blocks; so each of them must be an owner itself.
 bool HasItsOwn(const Program& p, Owner owner, Id loop) {
   if (IsThreadAxis(p.loop(loop).kind)) return owner == Owner::kThread;
   return !IsBlockAxis(p.loop(loop).kind) || owner <= Owner::kBlock;
 }
 
-// True if iterations of a loop on an axis may store the same elements. They do so at different times, so that the elements
-// of one iteration of a loop inside must not take the place of those of another.
+// True if several iterations of a loop on an axis of a GPU may store the same elements of the buffer. They do so at
+// different times. So the buffer must keep the elements of all iterations of the loops inside such a loop.
 bool MayRepeatStores(const Program& p, Id buffer, Id axis) {
   const std::vector<Id> writers = Writers(p, buffer);
   return std::any_of(writers.begin(), writers.end(), [&](Id writer) { return !TellsApart(p, writer, axis); });
@@ -70,7 +70,7 @@ bool IsAxis(const Program& p, Id node) {
   return p.IsLoop(node) && (IsBlockAxis(p.loop(node).kind) || IsThreadAxis(p.loop(node).kind));
 }
 
-// Returns the first loop on each axis; none if the program is for a CPU.
+// Returns the program's first loop on each axis of a GPU. Returns no loops if the program is for a CPU.
 std::vector<Id> FirstLoopsOnAxes(const Program& p) {
   std::vector<Id> first;
   for (const Id loop : LoopsBelow(p, kRoot)) {
@@ -81,15 +81,16 @@ std::vector<Id> FirstLoopsOnAxes(const Program& p) {
   return first;
 }
 
-// The loops that are outside of a buffer, so that its memory holds the elements of one of their iterations. They are the
-// loops around all accesses. Loops on an axis all have the number of the thread or block as their value, so that those
-// whose iterations have memory of their own are outside too; the first loop on an axis stands for all on it.
+// The outer loops of a buffer: its memory holds only the elements of one iteration of them at a time. These are loops
+// around all accesses, and loops on axes of a GPU whose iterations have memory of their own. The value of a loop on an
+// axis is the number of the thread or block. So the first loop on an axis stands for all loops on it.
 struct OuterLoops {
   std::vector<Id> common = {};
   std::vector<Id> axes = {};  // the first loop on each such axis
   Id repeated = kNone;  // an axis whose iterations may store the same elements; what is inside is not outer
 
-  // Returns the loop that stands for this one; kNone if this one is not outside.
+  // Returns the outer loop that stands for the loop `source`: the first loop on the same axis of a GPU, or the loop
+  // itself. Returns kNone if it is not an outer loop.
   Id Of(const Program& p, Source source) const {
     if (source.kind != Source::Kind::kLoop) return kNone;
     if (IsAxis(p, source.id))
@@ -99,8 +100,8 @@ struct OuterLoops {
   }
 };
 
-// Returns the loops outside of a temporary. `in_turns`: the loops around all its accesses whose iterations need only
-// their own elements.
+// Returns the outer loops of a temporary: loops of which its memory needs the elements of only one iteration at a time.
+// `in_turns`: the loops around all its accesses in which no iteration reads elements that another one wrote.
 OuterLoops LoopsOutside(const Program& p, Id buffer, const std::vector<Id>& in_turns) {
   const Owner owner = p.buffers[buffer].scope.owner;
   OuterLoops outer;
@@ -118,8 +119,9 @@ OuterLoops LoopsOutside(const Program& p, Id buffer, const std::vector<Id>& in_t
   return outer;
 }
 
-// Returns the whole axis, or the part of it that remains when the index is taken relative to the terms of outer
-// loops.
+// Returns the extent of one axis of a buffer in memory, and the index of each access on it. If all accesses have the
+// same terms over outer loops, leaves these terms out, so that the extent shrinks to the range of the other terms.
+// Otherwise, or if this saves nothing, keeps the full extent.
 Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t full,
                const OuterLoops& outer) {
   Axis whole{full, {}}, relative;
@@ -148,7 +150,8 @@ Axis PlaceAxis(const Program& p, const Accesses& accesses, size_t axis, int64_t 
   return relative;
 }
 
-// Returns the loop that has a ring of the buffer, and the ring. The loop is kNone if there is none.
+// Returns the pipelined loop that has a ring of the buffer, that is, several copies that its iterations use in turn,
+// and the ring. The loop is kNone if there is no ring.
 std::pair<Id, Ring> RingOf(const Program& p, Id buffer) {
   for (const Id loop : LoopsBelow(p, kRoot))
     for (const Ring& ring : p.Rings(p.loop(loop)))
@@ -223,8 +226,8 @@ void PlaceBuffer(const Program& p, const PlanOptions& options, Id id, const Acce
   plan.place = PlaceOf(p, options, buffer, plan);
 }
 
-// Gives each buffer in shared memory its offset in the arena of its kernel (a child of the root), and each buffer in the
-// workspace its offset there. Buffers that PlanOptions::places puts in one place get the same offset.
+// Gives each buffer in shared memory its offset in the arena of its kernel (a child of the root), and each buffer in
+// the workspace its offset there. Buffers that PlanOptions::places puts in one place get the same offset.
 void GiveOffsets(const Program& p, const PlanOptions& options, const std::vector<PlannedAccess>& accesses,
                  IndexPlan& plan) {
   constexpr int64_t kAlignShared = 16, kAlignWorkspace = 256;

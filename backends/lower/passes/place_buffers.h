@@ -1,15 +1,16 @@
-// Decides where buffers live and how their elements are addressed; the last step of PlanIndices.
+// Decides in which memory each buffer lives and at which address each access finds its element. The last step of
+// PlanIndices.
 //
 // A temporary that is used below some loops only keeps the elements that are live there:
 //   for i0: for i1: t[i0 * 16 + i1] = ...; for i1: ... = t[i0 * 16 + i1]
 //   ->  t has 16 elements, and i1 is the address
-// This compaction applies to each dimension (of the layout) in which the index of every access is the same
-// function of the outer loops plus a bounded rest. Outer loops are those around all accesses, down to the
-// first in which one iteration reads what another wrote, or whose iterations are lanes. A buffer in the ring
-// of a pipelined loop has `depth` copies of this, one after the other (PlanOptions::rings).
+// This compaction applies to each dimension (of the layout) in which the index of every access is the same function of
+// the outer loops plus a bounded rest. Outer loops are those around all accesses, down to the first in which one
+// iteration reads what another wrote, or whose iterations are vector lanes. A buffer with a ring in a pipelined loop
+// gets `depth` copies of its elements, one after the other (PlanOptions::rings).
 //
-// If the program has loops on axes, it is for a GPU. Then threads hold what their registers and stacks own,
-// shared memory is in an arena for each kernel, and temporaries in global memory are in a workspace.
+// If the program has loops on axes of a GPU, registers and stack buffers belong to a thread, buffers in shared memory
+// lie in an arena for each kernel, and temporaries in global memory lie in a workspace.
 #pragma once
 
 #include <vector>

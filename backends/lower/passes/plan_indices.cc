@@ -19,8 +19,8 @@
 namespace kiln {
 namespace {
 
-// Moves the terms of a sum whose scale is a multiple of the divisor to the returned sum, divided: what the sum was, divided,
-// is the returned sum plus the rest, divided. The rest starts in 0 .. divisor - 1.
+// Splits a sum such that sum / divisor = result + rest / divisor. Returns the terms whose scale is a multiple of the
+// divisor, divided by it. Leaves the rest in `sum`, with an offset such that its least value is in 0 .. divisor - 1.
 IndexSum TakeMultiple(IndexSum& sum, int64_t divisor, ExtentOf extent_of) {
   IndexSum multiple, rest;
   sum = Simplify(sum, extent_of);
@@ -48,7 +48,7 @@ class Planner {
   }
 
  private:
-  // Visits the tree in order, so that an enclosing block is planned before the blocks inside it.
+  // Plans the blocks below a node in program order, so that an enclosing block is planned before the blocks inside it.
   void Visit(Id node, bool prepare) {
     if (p_.IsBlock(node)) PlanBlock(node, prepare);
     for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {
@@ -58,7 +58,7 @@ class Planner {
 
   int64_t ExtentOf(Source source, Id scope) const { return Extents(p_, scope)(source); }
 
-  // A mark that stands for a sum. Equal sums have one mark.
+  // Returns a mark for a sum: a variable that stands for its value where it must be divided. Equal sums get one mark.
   Id MarkOf(const IndexSum& sum, kiln::ExtentOf extent_of) {
     for (const Id mark : own_marks_)
       if (plan_.marks.at(mark) == sum) return mark;
@@ -68,8 +68,9 @@ class Planner {
     return mark;
   }
 
-  // Returns (sum / lower) % extent. If the algebra cannot divide, a mark stands for the part of the sum that no multiple
-  // takes out of the division.
+  // Returns (sum / lower) % extent, or sum / lower if the extent is 0. If the algebra cannot express this, takes the
+  // terms that are multiples of the divisor (lower, or lower * extent) out of the sum. A mark gets the value of the
+  // rest, and the result divides the mark. The result is exact.
   IndexSum Digit(IndexSum sum, int64_t lower, int64_t extent, kiln::ExtentOf extent_of) {
     if (lower == 1 && extent == 0) return sum;
     if (std::optional<IndexSum> digit = DivMod(sum, lower, extent, extent_of)) return *std::move(digit);
@@ -79,7 +80,8 @@ class Planner {
     return digit;
   }
 
-  // Replaces the iters in `sum` by their values.
+  // Returns `sum` with each iter replaced by its value in `iters`. Divides marks where the algebra cannot express a
+  // quotient.
   IndexSum Replace(const IndexSum& sum, const std::vector<IndexSum>& iters, kiln::ExtentOf extent_of) {
     const auto definition = [&](Source source) -> std::optional<IndexSum> {
       if (source.kind != Source::Kind::kIter) return std::nullopt;
@@ -99,8 +101,8 @@ class Planner {
     return Simplify(result, extent_of);
   }
 
-  // Rewrites a sum over iters, loops and marks of `scope` as a sum over live loops and marks in
-  // `plan_.marks`.
+  // Returns a sum over iters, loops and marks of the block `scope`, rewritten as a sum over live loops and marks. Adds
+  // the values of these marks to plan_.marks.
   IndexSum Ground(const IndexSum& sum, Id scope) {
     static const std::vector<IndexSum> none;
     const IndexSum result = Replace(sum, scope == kNone ? none : iters_[scope], [&](Source source) {
@@ -145,8 +147,8 @@ class Planner {
     return logical;
   }
 
-  // Returns the indices of a gather. A computed index becomes a mark without a definition. `computed` gets an entry for
-  // each index: this mark, or kNone.
+  // Returns the indices of a gather, a load whose indices may be computed values. A computed index becomes a mark (a
+  // variable of index sums) without a definition. `computed` gets an entry for each index: this mark, or kNone.
   std::vector<IndexSum> GatherIndex(Id node, const Expr& e, std::vector<Id>& computed) {
     std::vector<IndexSum> logical;
     for (const Id mark : GatherMarks(p_, node, e)) {
@@ -198,9 +200,9 @@ class Planner {
     for (const Id operand : e.Operands()) PlanExpr(node, prepare, operand, block);
   }
 
-  // Adds the conditions under which no factor of a term reads padding, so that other terms are skipped.
-  // Leaves out conditions that differ between vector lanes: masking the sum would cost more than the select
-  // that zeroes the factor.
+  // Adds guards to a block that adds up products: the conditions under which no factor is 0 because it reads padding.
+  // So terms that are 0 are skipped. Leaves out conditions that differ between vector lanes: masking the sum would cost
+  // more than the select that zeroes the factor.
   void AddPaddingGuards(Id node, Id factor, BlockPlan& block, std::unordered_set<Id>& seen) {
     if (!seen.insert(factor).second) return;
     const Expr e = p_.exprs[factor];

@@ -25,14 +25,14 @@
 namespace kiln::plan {
 namespace {
 
-// Makes a pass from a function that returns new nodes instead of changing the given ones.
+// Makes a pass, which changes nodes of a plan in place, from a function that returns new nodes.
 template <auto kPass>
 void Replace(const Program& p, const IndexPlan& indices, Nodes& nodes, const LowerOptions& options) {
   nodes = kPass(p, indices, nodes, options);
 }
 
-// Returns the intrinsic's name for each call of one, by the outermost loop inside it. Empty without the guards pass, which
-// finds out whether an instruction fits.
+// Returns the names of the intrinsics that blocks call, each by the outermost loop inside its block. Returns none
+// without the policy `guards`, as only the guards pass finds out whether an instruction fits.
 std::unordered_map<Id, std::string> CallsOf(const Program& p, const Policies& policies) {
   std::unordered_map<Id, std::string> calls;
   if (!policies.Has(Policy::kGuards)) return calls;
@@ -43,15 +43,15 @@ std::unordered_map<Id, std::string> CallsOf(const Program& p, const Policies& po
   return calls;
 }
 
-// Makes pipelined loops serial: the plan runs their children in turn. An initialization that was decomposed belongs to no
-// stage.
+// Makes pipelined loops serial, because a CPU runs the stages of an iteration one after the other, and because the
+// initialization blocks of decomposed reductions belong to no stage.
 void MakePipelinesSerial(Program& p) {
   for (Id node = 0; node < static_cast<Id>(p.nodes.size()); ++node) {
     if (p.IsLoop(node) && p.loop(node).kind == LoopKind::kPipelined) p.loop(node).kind = LoopKind::kSerial;
   }
 }
 
-// Makes loops on axes serial, as a CPU runs them.
+// Makes loops on the axes of a GPU serial, as a CPU runs them.
 void MakeAxesSerial(Program& p) {
   for (const Id loop : LoopsBelow(p, kRoot))
     if (IsBlockAxis(p.loop(loop).kind) || IsThreadAxis(p.loop(loop).kind))

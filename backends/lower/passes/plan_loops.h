@@ -7,12 +7,12 @@
 //   unroll-short-loops     unrolls short loops if that saves instructions            Program, IndexPlan
 //   share-storage          lets temporaries share memory if their lives are apart    IndexPlan
 //   build                  a node for each loop and block                            -> LoopPlan
-//   lane-groups            emits lanes by the vector                                 LoopPlan
+//   lane-groups            divides the lanes of a loop into single vectors           LoopPlan
 //   first-iteration        moves the test for a reduction's start outwards           LoopPlan
 //   prefetch-results       fetches a tile of the result before the sums              LoopPlan
-//   prefetch-panels        tiles fetch the next panel in parts                       LoopPlan
+//   prefetch-panels        tiles fetch what later tiles read, in parts               LoopPlan
 //   guards                 decides conditions early, makes versions                  LoopPlan
-//   prefetch-streams       costly rows fetch the next row                            LoopPlan
+//   prefetch-streams       rows of large buffers are fetched one row ahead           LoopPlan
 //   prefetch-nests         a nest fetches what the next nest reads first             LoopPlan
 //   stream-stores          large results bypass the caches                           LoopPlan
 //   transposed-stores      strided stores are transposed in registers                LoopPlan
@@ -36,7 +36,7 @@ struct Planned {
   LoopPlan plan;
 };
 
-// A pass from plan to plan, which changes the nodes of one entry.
+// A pass that changes a loop plan: the nodes of one entry point.
 struct Pass {
   absl::string_view name;
   Policy policy;    // it is left out without this policy
@@ -44,13 +44,15 @@ struct Pass {
   void (*apply)(const Program& program, const IndexPlan& indices, Nodes& nodes, const LowerOptions& options);
 };
 
-// Returns the passes after `build`, in the order of the list above.
+// Returns the passes that improve a loop plan after it was built, from lane-groups to transposed-stores, in the order
+// in which they run.
 absl::Span<const Pass> Passes();
 
-// Called after each pass, with its name and a function that returns the resulting plan as text.
+// Called after each pass of lowering, with its name and a function that returns the resulting program or plan as text.
 using AfterPass = absl::FunctionRef<void(absl::string_view pass, absl::FunctionRef<std::string()> text)>;
 
-// Runs all passes on a program, which must pass Verify and VerifyLowerable and have constant extents.
+// Returns the decomposed program and its loop plan. Runs all passes that `options` allow. The program must pass Verify
+// and VerifyLowerable and have constant extents.
 Planned PlanLoops(const Program& program, const LowerOptions& options, AfterPass after);
 Planned PlanLoops(const Program& program, const LowerOptions& options);
 

@@ -13,7 +13,7 @@
 namespace kiln::plan {
 namespace {
 
-// What a nest reads first of a buffer, one element after the other.
+// The part of a buffer that a nest of loops reads first: `elements` adjacent elements from the element `first` on.
 struct Panel {
   Id buffer = kNone;
   int64_t first = 0, elements = 1;
@@ -58,8 +58,8 @@ class NestPrefetcher {
            plan.elements * SizeOf(p_.buffers[buffer].dtype) >= options_.stream_bytes;
   }
 
-  // Returns the panel of a load. It grows with the loops, from the innermost outwards, while they leave no gaps. Nullopt
-  // if the address contains a mark.
+  // Returns the part of a buffer that a load reads first, as adjacent elements: all that the innermost loops read, as
+  // many loops as leave no gaps. Returns nullopt if the address divides a sum or contains a computed index (a mark).
   std::optional<Panel> PanelOf(Id block, Id load) const {
     const IndexSum& address = plan_.blocks.at(block).addresses.at(load);
     if (absl::c_any_of(address.splits,
@@ -83,8 +83,8 @@ class NestPrefetcher {
     return panel;
   }
 
-  // Splits the last iteration from the loop that ends these nodes, and fetches there. Does nothing for other loops than
-  // serial ones that run to their end.
+  // Splits the last iteration from the loop at the end of these nodes, and inserts prefetches of the panels into this
+  // iteration. Does nothing if the last node is not a serial loop of several iterations that always runs to its end.
   void FetchAtEnd(const std::vector<Panel>& panels, Nodes& nodes) const {
     const Loop* loop = nodes.back().As<Loop>();
     if (panels.empty() || loop == nullptr) return;
@@ -99,8 +99,9 @@ class NestPrefetcher {
     nodes.push_back(std::move(last));
   }
 
-  // Inserts the prefetch of a panel: in parts, one for each iteration of the last loop of these nodes that runs, or at
-  // once before them.
+  // Inserts prefetches of a panel (adjacent elements of a buffer) into the nodes: a part in each iteration of the last
+  // serial loop among them, or, without one, a prefetch before them. Each fetches at most costs.prefetch_lines cache
+  // lines, so a large panel is fetched in part.
   void Fetch(const Panel& panel, Nodes& nodes) const {
     const auto runs = std::find_if(nodes.rbegin(), nodes.rend(), [](const Node& node) {
       const Loop* loop = node.As<Loop>();

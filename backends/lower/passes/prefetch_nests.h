@@ -1,11 +1,12 @@
-// Prefetches across the end of a nest: in its last iteration, a nest fetches the first panel that the next nest reads.
+// A pass that prefetches across the end of a nest of loops: in its last iteration, a nest fetches the panel (adjacent
+// elements of a buffer) that the next nest reads first.
 //
 //   for i 4 { for j 8 { .. } }            for i 3 { for j 8 { .. } }
 //   for n 6 { .. B[n*512 + k*16] .. }  -> for i 3..4 { for j 8 { prefetch B[j*64] lines 4  .. } }
 //                                         for n 6 { .. B[n*512 + k*16] .. }
 //
 // Panels are of parameters and constants that no nest of the function writes, larger than the caches of a core, and
-// read in the order of memory. The outermost loop must run serially and to its end.
+// read in the order of memory. The outermost loop of the first nest must run serially and to its end.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

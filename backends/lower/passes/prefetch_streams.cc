@@ -50,8 +50,9 @@ class StreamPrefetcher : public Rewriter {
     for (const Id stream : StoredLater(leaf.block, elements)) prefetch(stream, 0, true);
   }
 
-  // Returns the number of elements from this iteration to the next one of the outermost loop with a step of at most
-  // `most`; 0 if there is no such loop, or if the loops that run do not traverse the buffer in memory order.
+  // Returns how many elements ahead of the address `at` to prefetch: up to the next iteration of a loop, the outermost
+  // one whose iterations are at most `most` elements apart. Returns 0 if there is no such loop, or if the loops that
+  // run do not traverse the buffer in memory order.
   int64_t NextOnWalk(const IndexValue& at, int64_t most) const {
     const size_t levels = context_.level();
     if (levels < 1 || at.terms.size() != levels) return 0;
@@ -70,8 +71,8 @@ class StreamPrefetcher : public Rewriter {
     return next;
   }
 
-  // Returns the results with `elements` elements that other blocks of the nest store through the caches. They store at the
-  // position of the load.
+  // Returns the result buffers with `elements` elements to which other blocks of this nest store, except by stores that
+  // bypass the caches. They are taken to store at the position that block `of` loads.
   std::vector<Id> StoredLater(Id of, int64_t elements) const {
     Id nest = of;
     while (p_.nodes[nest].parent != kRoot) nest = p_.nodes[nest].parent;

@@ -1,6 +1,7 @@
-// Prefetches what the next iteration of an outer loop loads, from buffers larger than the caches of a core, and the
-// places that other blocks of the nest will store to. The hardware prefetcher stops at the end of a page. Blocks that
-// compute little leave no time for prefetching.
+// A pass that inserts prefetches before vectorized blocks that read a buffer larger than the caches of a core: of the
+// elements that the next iteration of an outer loop will load, and of the elements of results to which other blocks of
+// the nest will store. The hardware prefetcher does not help, because it stops at the end of a page. Leaves out blocks
+// that compute little, because they leave no time for prefetching.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

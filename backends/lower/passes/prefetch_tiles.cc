@@ -28,7 +28,8 @@ bool IsBelow(const Program& p, Id node, Id above) {
   return node == above;
 }
 
-// Returns the loops of a nest that run, outermost first, if each lies in the one before; otherwise none.
+// Returns the loops of a nest that run (neither unrolled nor vectorized), outermost first, if each contains the next
+// one. Otherwise returns no loops.
 std::vector<Id> RunningChain(const Program& p, Id nest) {
   std::vector<Id> loops = LoopsBelow(p, nest), chain;
   loops.insert(loops.begin(), nest);
@@ -40,7 +41,8 @@ std::vector<Id> RunningChain(const Program& p, Id nest) {
   return chain;
 }
 
-// Returns the node of the program that a node of the plan runs; kNone if there is none.
+// Returns the loop or block of the program that a node of a loop plan runs; for a test, that of the first node in its
+// first arm. Returns kNone if there is none.
 Id NestOf(const Node& node) {
   if (const Loop* loop = node.As<Loop>()) return loop->loop;
   if (const Call* call = node.As<Call>()) return call->outer;
@@ -48,7 +50,8 @@ Id NestOf(const Node& node) {
   return node.arms.empty() || node.arms[0].empty() ? kNone : NestOf(node.arms[0][0]);
 }
 
-// Walks a plan in which each loop is one node, and inserts what a subclass finds before each loop that runs.
+// The base of two passes that insert prefetches. Walks a plan in which each loop of the program is one node, calls
+// Before at each nest that contains a loop that runs, and Inside for the body of each loop that runs.
 class TilePrefetcher {
  public:
   TilePrefetcher(const Program& program, const IndexPlan& indices, const LowerOptions& options)
@@ -75,7 +78,7 @@ class TilePrefetcher {
 
  protected:
   virtual void Before(Id nest, const std::vector<Id>& later, Nodes& out) = 0;
-  // Called with the rewritten body of each loop that runs.
+  // Called with the rewritten body of each loop that runs, into which it may insert nodes.
   virtual void Inside(Nodes&) {}
 
   bool IsLarge(Id buffer) const {
@@ -212,8 +215,8 @@ class PanelPrefetcher : public TilePrefetcher {
     body.insert(body.begin(), fetches.begin(), fetches.end());
   }
 
-  // Returns the prefetch of `lines` lines of the panel, a different part in each iteration of the loops running_[tile] and
-  // below.
+  // Returns a prefetch of `lines` cache lines of a panel (adjacent elements of a buffer). Each iteration of
+  // running_[tile] and of the running loops inside it prefetches a different part.
   Node PartInIteration(Id buffer, Panel panel, int64_t lines, size_t tile) const {
     int64_t step = lines * LineOf(buffer);
     for (size_t i = running_.size(); i-- > tile;) {
@@ -235,7 +238,9 @@ class PanelPrefetcher : public TilePrefetcher {
   int64_t CountOf(Id loop) const { return p_.loop(loop).extent.UpperBound(); }
   static int64_t PartOf(const Panel& panel, int64_t parts) { return (panel.lines + parts - 1) / parts; }
 
-  // Returns the lines that each iteration of the loops `chain` of a tile prefetches; 0 if the tile does so before them.
+  // Returns how many cache lines of the next panel (adjacent elements of a buffer) each iteration of the loops `chain`
+  // inside a tile's loop prefetches. Returns 0 if each tile's part is small enough to be prefetched before these loops,
+  // if the panel is too large, or if the iterations would prefetch too much.
   int64_t LinesOfIteration(const Panel& panel, Id tile, const std::vector<Id>& chain) const {
     if (chain.empty() || PartOf(panel, CountOf(tile)) <= options_.costs.tile_lines ||
         panel.lines * options_.costs.line_bytes > options_.stream_bytes / options_.costs.panel_part)
@@ -255,9 +260,10 @@ class PanelPrefetcher : public TilePrefetcher {
            options_.stream_bytes / (constant ? options_.costs.prefetch_part : 1);
   }
 
-  // Returns the panel after the one that the innermost loops read: those that are not bound, and `inside`. Nullopt if the
-  // buffer is small, if the panel has gaps, if its address contains a mark, or if no tile reads it again because the loop
-  // around the innermost ones moves it.
+  // Returns the panel that comes after the current one: the adjacent elements of a buffer that the innermost loops
+  // read, that is, the loops that are not bound and those in `inside`. Returns nullopt if the buffer is small, if the
+  // panel has gaps, if its address contains a mark (a divided or computed index), or if no tile reads the current panel
+  // again because the loop around the innermost ones moves it.
   std::optional<Panel> NextPanel(Id buffer, const IndexSum& address, const std::vector<Id>& inside) {
     if (!IsFar(buffer)) return std::nullopt;
     IndexEvaluator& indices = context_.indices();

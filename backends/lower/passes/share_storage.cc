@@ -9,7 +9,8 @@
 namespace kiln {
 namespace {
 
-// The life of a buffer: the first and last child of the root that accesses it, by position.
+// The time in which a buffer is live: the positions of the first and last child of the program's root that accesses it.
+// `prepare`: the prepare phase writes it. `starts_written`: its first access is a plain store.
 struct Life {
   Id buffer = kNone;
   int first = -1, last = -1;

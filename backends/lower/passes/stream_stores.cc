@@ -37,8 +37,8 @@ class StreamPass : public Rewriter {
     out.push_back({std::move(made)});
   }
 
-  // Returns whether the lanes are whole vectors at aligned addresses of a parameter. Parameters are aligned, or the
-  // emitted code tests whether they are.
+  // True if the vector lanes of a store are whole vectors at aligned addresses of a parameter, which can bypass the
+  // caches. The code relies on aligned parameters, or tests whether they are.
   bool Streams(Id buffer, const IndexSum& address) {
     const int64_t whole = options_.vector_bytes, size = SizeOf(p_.buffers[buffer].dtype);
     if (plan_.buffers[buffer].place != Memory::kParameter || context_.lanes() * size % whole != 0 ||

@@ -1,5 +1,6 @@
-// Lets whole aligned vectors of a result bypass the caches, where the block has the annotation stream, and orders
-// these stores before what follows: a fence at the end of each parallel iteration, and of the function.
+// A pass that makes stores of whole aligned vectors to a result bypass the caches, if their block has the annotation
+// `stream`. Adds memory fences, which order these stores before what follows: at the end of each iteration of a
+// parallel loop that has such stores, and at the end of the function.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

@@ -61,8 +61,8 @@ class TransposePass : public Rewriter {
       if (node.As<Call>() != nullptr) FlushAll(out);
       return Rewriter::Visit(node, out);
     }
-    // The node's code may run several times or not at all. So stores inside are flushed inside, and stores that were
-    // delayed before the node are flushed before it if a block inside uses their memory.
+    // Handles a node whose code may run several times or not at all. Flushes delayed stores before the node if a block
+    // inside uses their memory. Stores inside the node are delayed and flushed inside.
     std::vector<Id> blocks = BlocksIn(p_, node);
     if (KILN_DEFECT("plan.transposed-stores.code")) blocks.clear();
     for (const Id block : blocks) {
@@ -110,7 +110,9 @@ class TransposePass : public Rewriter {
                                        context_.indices().Eval(address));
   }
 
-  // True if transposing pays. Types of less than four bytes would take many shuffles.
+  // True if it pays to delay a store and transpose it with others: it stores more than two vector lanes at a constant
+  // distance above 1, to a buffer that is not in registers. The type has at least four bytes; others take many
+  // shuffles.
   bool IsWorthDelaying(Id buffer, const IndexValue& at) const {
     return !registers_[buffer] && SizeOf(p_.buffers[buffer].dtype) >= 4 &&
            p_.buffers[buffer].dtype != DType::kI1 && context_.lanes() > 2 && at.vectors.empty() &&

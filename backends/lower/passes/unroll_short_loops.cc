@@ -26,8 +26,8 @@ class ShortLoops {
   }
 
  private:
-  // Unrolls the loop if that pays. Returns the number of its instructions if it is vectorized or unrolled now, else 0.
-  // `line`: the instructions of one iteration.
+  // Unrolls the loop if that pays. If it is vectorized or unrolled then, returns the number of instructions of all its
+  // iterations, else 0. `line`: the instructions of one iteration.
   int64_t UnrolledSize(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) {
@@ -50,7 +50,7 @@ class ShortLoops {
     return Instructions(p_, block, exprs, costs_);
   }
 
-  // True if unrolling decides the condition in more than half of the iterations.
+  // True if unrolling the loop would decide the condition at compile time in more than half of the loop's iterations.
   bool DecidesMost(Id loop, const Condition& condition) const {
     IndexSum rest = condition.value, runs{rest.offset, {}};
     const auto mine =
@@ -77,7 +77,8 @@ class ShortLoops {
     });
   }
 
-  // True if the loop indexes a buffer that would fit registers if this loop and a few others were unrolled.
+  // True if the loop's variable, or a computed index, indexes a buffer that LLVM could keep in registers if this loop
+  // and a few others were unrolled.
   bool HoldsInRegisters(Id loop) const {
     std::vector<bool> held = KeptInRegisters(p_, plan_, costs_.held_copies);
     for (size_t b = 0; b < held.size(); ++b)

@@ -13,7 +13,8 @@ Interval Scaled(Interval range, int64_t scale) {
                     : Interval{range.max * scale, range.min * scale};
 }
 
-// Applies a function to each lane of a value without atoms.
+// Applies a function to each vector lane of an index value that is known at compile time (it has no atoms). Returns the
+// value with the results.
 template <typename Function>
 IndexValue LaneByLane(const IndexValue& value, const Function& function) {
   IndexValue result = IndexValue::Constant(function(value.constant)), lanes;
@@ -84,10 +85,12 @@ IndexValue IndexEvaluator::Digit(const IndexValue& value, int64_t lower, int64_t
   return Defined({AtomDefinition::Kind::kDigit, value, lower, extent}, digits);
 }
 
-// Computes a digit from a part of the terms if the other terms do not change it; otherwise nullopt.
+// Returns (value / lower) % extent, or value / lower if the extent is 0, computed from only some terms of `value`, if
+// their coefficients and ranges prove that the other terms do not matter. Otherwise returns nullopt.
 std::optional<IndexValue> IndexEvaluator::DigitOfLess(const IndexValue& value, int64_t lower,
                                                       int64_t extent) {
-  // Terms that are multiples of `lower` can be divided separately if the others stay in 0 .. lower - 1.
+  // Splits the value into terms that are multiples of `lower` and a rest. If the rest stays in 0 .. lower - 1, drops
+  // it: value / lower is then the sum of the multiples, divided.
   IndexValue multiple, rest;
   multiple.constant = FloorDiv(value.constant, lower);
   rest.constant = value.constant - multiple.constant * lower;
@@ -104,7 +107,8 @@ std::optional<IndexValue> IndexEvaluator::DigitOfLess(const IndexValue& value, i
   const bool apart = rest_range.min >= 0 && rest_range.max < lower;
   if (apart && extent == 0) return multiple;
   if (apart && lower > 1) return Digit(multiple, 1, extent);
-  // Terms that are multiples of lower * extent do not change the remainder.
+  // Drops terms that are multiples of lower * extent, since they do not change (value / lower) % extent. Gives up if
+  // the extent is 0, if there are no such terms, or if the other terms may be negative.
   if (extent == 0) return std::nullopt;
   IndexValue less = value;
   less.constant = DigitOf(value.constant, 1, lower * extent);
@@ -121,8 +125,9 @@ IndexValue IndexEvaluator::Swizzled(const kiln::Swizzle& swizzle, int64_t elemen
   return Defined({AtomDefinition::Kind::kSwizzle, at, 1, 0, swizzle}, {0, elements - 1});
 }
 
-// Returns the atom with this definition, of the innermost loop body that it depends on; equal definitions give the same
-// atom. If the definition differs between lanes, returns a new lane atom.
+// Returns an atom (a value known only at run time) with this definition and range, computed in the innermost loop body
+// on which the definition depends. Equal definitions give the same atom. If the definition differs between vector
+// lanes, returns a new lane atom.
 IndexValue IndexEvaluator::Defined(AtomDefinition definition, Interval range) {
   if (!definition.of.uniform()) return IndexValue::OfLaneAtom(Add(LaneAtom{range, std::move(definition)}));
   const kiln::Swizzle s = definition.swizzle;

@@ -1,8 +1,9 @@
-// What a decomposed Program means for lowering: every index over the loops that run, the conditions of
-// instances and reads, and the place of each buffer. passes/plan_indices.h makes it.
+// IndexPlan: for lowering, every index of a decomposed Program (passes/decompose_reductions.h) as a sum over the loops
+// that run, the conditions under which instances of blocks and reads exist, and the place of each buffer in memory.
+// PlanIndices (passes/plan_indices.h) makes it.
 //
-// All sums are over Source::Loop of live loops. Where the algebra cannot divide, they contain a Source::Mark,
-// whose own value is in `marks` in the same terms.
+// All sums are over Source::Loop of live loops. If a sum must be divided and the algebra cannot express the quotient,
+// it contains a Source::Mark that is divided instead. `marks` has the value of each mark, as a sum of this kind.
 #pragma once
 
 #include <string>
@@ -13,8 +14,8 @@
 
 namespace kiln {
 
-// The condition 0 <= value < extent. Equal conditions are shared; a condition is named by its position in
-// IndexPlan::conditions.
+// The condition 0 <= value < extent, under which an instance of a block or a read exists. Equal conditions are stored
+// once. Their users name a condition by its position in IndexPlan::conditions.
 struct Condition {
   IndexSum value;
   int64_t extent = 0;
@@ -28,14 +29,16 @@ struct BlockPlan {
   std::unordered_map<Id, IndexSum>
       addresses;  // kLoad and kGather expressions: elements from the buffer's start
   std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
-  // kGather expressions: for each index the mark of a computed index, or kNone if an IndexSum expresses it.
+  // By kGather expression (a load with computed indices): for each of its indices the mark that stands for the index in
+  // sums if the program computes it as a value, or kNone if an IndexSum expresses it.
   std::unordered_map<Id, std::vector<Id>> gathers;
   std::vector<IndexSum> dests;      // addresses, one per result
   std::vector<Id> reduction_loops;  // those around the block that feed a reduction iter
 };
 
-// Where a buffer lies. In a kernel of a GPU, kAlloca is memory of a thread, kShared is in the block's arena of
-// shared memory, and kWorkspace is in the memory that the caller lends to all kernels of the program.
+// Where the memory of a buffer is: an argument of the caller, a constant in the object file, the stack or the heap. In
+// a kernel of a GPU, kAlloca is memory of a thread, kShared is in the block's arena of shared memory, and kWorkspace is
+// in the memory that the caller lends to all kernels of the program.
 enum class Memory { kParameter, kGlobal, kAlloca, kHeap, kShared, kWorkspace };
 inline constexpr absl::string_view kMemoryNames[] = {"parameter", "global", "alloca",
                                                      "heap",      "shared", "workspace"};
@@ -59,12 +62,13 @@ struct IndexPlan {
   std::vector<BufferPlan> buffers;
   std::unordered_map<Id, IndexSum> marks;
 
-  // Returns the buffer whose memory this buffer uses: itself, or the one that it shares with.
+  // Returns the buffer in whose memory this buffer lies: the buffer itself, or the one with which it shares memory.
   Id MemoryOf(Id buffer) const { return buffers[buffer].shares == kNone ? buffer : buffers[buffer].shares; }
 };
 
 std::string ToString(const Program& program, const IndexPlan& plan);
-// Returns the lines of ToString that describe buffers. `names`: the name of each buffer.
+// Returns a line of text for each used buffer: its name from `names`, its number of elements and where it lies in
+// memory. ToString of an IndexPlan contains these lines.
 std::string StorageText(const IndexPlan& plan, absl::Span<const std::string> names);
 
 }  // namespace kiln

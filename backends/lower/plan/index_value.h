@@ -1,9 +1,9 @@
-// The value of an index while the loops around it are bound: constant + Σ coefficient * atom, plus parts that
-// differ between vector lanes.
+// IndexValue: the value of an index at a place of the generated code, as constant + Σ coefficient * atom, plus parts
+// that differ between vector lanes.
 //
-// An atom is a value that is equal in all lanes and known only when the code runs: the variable of a loop that
-// runs, or a digit of one (index_evaluator.h). Unrolled loops are constants, and the vectorized loop is a list
-// of lanes. Plain values.
+// An atom is a value that is equal in all lanes and known only at run time: the variable of a loop that runs, or a
+// quotient or remainder of such values (index_evaluator.h). The variables of unrolled loops are constants here, and
+// that of the vectorized loop is a list with a number for each lane.
 #pragma once
 
 #include <cstdint>
@@ -32,15 +32,16 @@ struct IndexValue {
   static IndexValue Lanes(int64_t count);  // 0, 1, 2, ...
   bool uniform() const { return lanes.empty() && vectors.empty(); }
   bool is_constant() const { return uniform() && terms.empty(); }
-  // Returns the distance between neighboring lanes: 0 if all lanes are equal; nullopt if the distances differ, or
-  // if there are lane atoms.
+  // Returns by how much the value grows from each vector lane to the next, 0 if it is equal in all lanes. Returns
+  // nullopt if the distances differ, or if lanes have values that are known only at run time (`vectors`).
   std::optional<int64_t> stride() const;
-  // Returns the value without the parts that differ between lanes. Without lane atoms, this is the first lane's.
+  // Returns the value without the parts that differ between vector lanes. This is the value of the first lane if no
+  // lane has a value that is known only at run time (`vectors`).
   IndexValue Uniform() const;
-  // Returns the value of the lane with this number, as a uniform value. There must be no lane atoms (`vectors`).
+  // Returns the value in the vector lane with this number. No lane may have a value known only at run time (`vectors`).
   IndexValue Lane(size_t lane) const;
   void Add(const IndexValue& other, int64_t scale);
-  // Appends a key to `key`. Equal keys mean equal values.
+  // Appends numbers to `key` that identify this value: values that append equal numbers are equal.
   void AppendKey(std::vector<int64_t>& key) const;
 };
 

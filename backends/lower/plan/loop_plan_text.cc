@@ -30,7 +30,8 @@ class Printer {
   }
 
  private:
-  // Names marks in the order of the text, and writes the line of each.
+  // Returns the text of a sum. If a mark (a sum that another sum divides) occurs for the first time, gives it the next
+  // name, mark0, mark1, ..., and adds the line that defines it to mark_lines_.
   std::string Sum(const IndexSum& sum) {
     for (const IndexSplit& split : names_.Ordered(sum)) {
       const Id mark = split.source.id;

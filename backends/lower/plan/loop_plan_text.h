@@ -1,4 +1,4 @@
-// Loop plans as text, which follows the text of the decomposed program (lang/text/text.h). Loops, blocks and
+// Prints loop plans as text, to follow the text of the decomposed program (lang/text/text.h). Loops, blocks and
 // buffers are named as there, with @N after the name of the Nth loop or block of a name (plan_names.h).
 // backends/lower/text/loop_plan_parse.h parses both texts.
 //

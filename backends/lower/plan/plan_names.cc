@@ -12,7 +12,8 @@
 namespace kiln::plan {
 namespace {
 
-// Words that the grammar of plans allows where a name may stand; QuotedName knows those of programs.
+// Keywords of plan texts that may stand where a name may stand. A loop, block or buffer with such a name is written in
+// quotes. QuotedName does this for the keywords of programs.
 constexpr absl::string_view kKeywords[] = {
     "asks",   "call", "combine", "entry",    "fast",  "fence",    "first",     "flush",
     "if",     "else", "lines",   "locality", "over",  "stores",   "start",     "plain",

@@ -1,6 +1,6 @@
-// The names of loops, blocks and buffers in the text of a loop plan, for both its printer and its parser. They
-// are those of the program's text (lang/text/text.h). The Nth loop or block of a name, in the order of that
-// text, has @N after the name, from 2 on.
+// Names the loops, blocks and buffers in the text of a loop plan, for its printer and its parser. The names are those
+// of the program's text (lang/text/text.h). If several loops or blocks have one name, the second of them in that text
+// gets @2 after the name, the third @3, and so on.
 #pragma once
 
 #include <string>
@@ -15,7 +15,8 @@ namespace kiln::plan {
 
 class PlanNames {
  public:
-  // Names the nodes and buffers of the program. Keeps a reference to the plan.
+  // Gives each loop, block and buffer of the program the name that it has in the text of a plan. Keeps a reference to
+  // the plan.
   PlanNames(const Program& program, const IndexPlan& plan);
 
   const std::string& OfNode(Id node) const { return nodes_[node]; }
@@ -24,11 +25,11 @@ class PlanNames {
   const std::vector<std::string>& buffers() const { return buffers_; }  // by id
 
   std::string Sum(const IndexSum& sum, absl::FunctionRef<std::string(Id)> name_of_mark) const;
-  // Returns the sum as text, with each mark replaced by its definition. A program and its parsed text give equal
-  // keys for equal sums.
+  // Returns the sum as text, with each mark (a sum that other sums divide) replaced by its definition in parentheses.
+  // So equal sums of a program and of its parsed text have equal keys, although their marks have different numbers.
   std::string Key(const IndexSum& sum) const;
-  // Returns the terms in the order of the text: by falling magnitude of their scale, then by the place of their
-  // loop in the text (0 for a mark).
+  // Returns the terms of a sum in the order in which texts show them: by falling magnitude of their scale, then by the
+  // position of their loop in the program's text (0 for a mark, which stands for another sum).
   std::vector<IndexSplit> Ordered(const IndexSum& sum) const;
 
  private:
@@ -39,7 +40,8 @@ class PlanNames {
   std::vector<int> places_;  // of nodes, in the order of the text
 };
 
-// Returns the name as the text of a plan shows it: in quotes if it is a keyword of plans or programs.
+// Returns the name as the text of a plan shows it: in quotes if it is a keyword of plans or programs, looks like a
+// condition (c0), or has unusual characters.
 std::string QuotedPlanName(absl::string_view name);
 
 // True for c0, c1, ...: the name of a condition.

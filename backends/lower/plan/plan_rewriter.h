@@ -1,5 +1,6 @@
-// The base of passes over a loop plan: visits each node once for each copy in which the code around it exists, with
-// what is known there, and joins copies again that come out alike.
+// The base class of passes that rewrite a loop plan. It visits the body of an unrolled or vectorized loop once for each
+// copy, with the loop's value bound, and each arm of a branch with its conditions decided. It then joins adjacent
+// copies that come out equal to one node.
 //
 //   class DropFences : public Rewriter {
 //    public:
@@ -11,7 +12,7 @@
 //   };
 //   nodes = DropFences(program, plan.indices).Rewrite(nodes);
 //
-// Nodes without contents are left out, so a loop or branch that becomes empty vanishes.
+// Leaves out nodes whose arms are all empty, so a loop or branch that becomes empty vanishes.
 #pragma once
 
 #include <vector>
@@ -24,23 +25,26 @@ namespace kiln::plan {
 
 class Rewriter {
  public:
-  // Keeps references to both.
+  // Makes a rewriter for plans of this program. Keeps references to both arguments.
   Rewriter(const Program& program, const IndexPlan& indices) : context_(program, indices) {}
   virtual ~Rewriter() = default;
 
   Nodes Rewrite(const Nodes& nodes);
 
  protected:
-  // Appends what takes the node's place. By default the node, with rewritten contents.
+  // Appends the nodes that replace `node` to `out`. By default, this is the node with rewritten arms, or nothing if all
+  // its arms become empty.
   virtual void Visit(const Node& node, Nodes& out);
-  // Appends the loop with the body that `body` makes in each copy. Adjacent copies with equal bodies become one node;
-  // copies with an empty body are left out.
+  // Appends the loop to `out`. Calls `body` for the contents of each copy of an unrolled loop and each group of vector
+  // lanes, or once for a loop that runs. Adjacent copies with equal contents become one node; empty copies are left
+  // out.
   void AppendCopies(const Loop& loop, absl::FunctionRef<Nodes()> body, Nodes& out);
 
   PlanContext context_;
 };
 
-// Returns the blocks that a node computes, in the order of its leaves; a block with several leaves occurs several times.
+// Returns the blocks that a node computes, in the order of its leaves. A block with several leaves occurs several
+// times.
 std::vector<Id> BlocksIn(const Program& program, const Node& node);
 
 }  // namespace kiln::plan

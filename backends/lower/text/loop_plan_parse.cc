@@ -16,7 +16,8 @@
 namespace kiln::plan {
 namespace {
 
-// A recursive-descent parser. After the first error, methods return at once with an arbitrary value.
+// A recursive-descent parser of the text of a loop plan, for a parsed program and its computed index plan. After the
+// first error, methods return at once with an arbitrary value.
 class Parser : private ExprReader {
  public:
   Parser(absl::string_view text, Program program, IndexPlan computed)
@@ -44,7 +45,8 @@ class Parser : private ExprReader {
   }
 
  private:
-  // Makes one token of a name and its @N. The token's text is the name as plans show it.
+  // Joins the tokens of a name and its number, as in `conv@2`, to one token. Its text is the name as plans show it,
+  // quotes included.
   void JoinNames() {
     std::vector<Token> joined;
     for (size_t i = 0; i < tokens_.size(); ++i) {
@@ -59,7 +61,7 @@ class Parser : private ExprReader {
     tokens_ = std::move(joined);
   }
 
-  // Returns the name without its quotes, if it has them.
+  // Returns a name without its quotes and backslashes, or as it is if it has no quotes.
   static std::string Plain(absl::string_view name) {
     if (!absl::ConsumePrefix(&name, "\"") || !absl::ConsumeSuffix(&name, "\"")) return std::string(name);
     std::string plain;
@@ -114,7 +116,8 @@ class Parser : private ExprReader {
     return Accept(keyword) ? Conditions() : std::vector<int>();
   }
 
-  // --- parsing of marks, conditions and buffers, which must agree with the program
+  // --- parsing of marks and conditions, which must be those of the program, and of buffers, which override computed
+  // ones
   void ParseMark() {
     const std::string name = Name("a mark's name");
     Keyword(":");
@@ -130,7 +133,8 @@ class Parser : private ExprReader {
     loops_.push_back({name, Source::Mark(found), reach});
   }
 
-  // Parses all conditions, and renumbers those of the program as in the text, which may number them in any order.
+  // Parses the lines of all conditions, which must be those of the program, in any order. Gives the program's
+  // conditions the numbers that they have in the text.
   void ParseConditions() {
     IndexPlan& indices = plan_.indices;
     const auto key = [&](const IndexSum& value, int64_t extent) {
@@ -202,7 +206,7 @@ class Parser : private ExprReader {
     buffer.shares = Buffer();
   }
 
-  // --- parsing of the tree
+  // --- parsing of the entry points and their trees of nodes
   void ParseEntry() {
     Keyword("entry");
     Entry entry;
@@ -212,7 +216,7 @@ class Parser : private ExprReader {
     plan_.entries.push_back(std::move(entry));
   }
 
-  // Parses a list of nodes in braces. `depth` is the number of nodes around it, at most 800.
+  // Parses a list of nodes in braces. `depth` is the number of nodes around it; fails if it exceeds 800.
   Nodes ParseNodes(int depth) {
     Nodes nodes;
     if (depth > 800) FailAt(Next(), "the tree is too deep");

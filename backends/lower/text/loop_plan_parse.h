@@ -5,8 +5,8 @@
 //   if (!planned.ok()) ... planned.status() ...        "12:7: found "x", wanted a loop"
 //   assert(plan::Text(*planned) == text);              if the text was printed
 //
-// The parser computes addresses, conditions, marks and buffers from the program. Lines of buffers in the text
-// override the computed buffers.
+// The parser computes addresses, conditions, marks (sums that others divide) and buffers from the program. Lines of
+// buffers in the text override the computed buffers.
 #pragma once
 
 #include <string>
@@ -18,8 +18,9 @@
 
 namespace kiln::plan {
 
-// Parses a program and its plan. kInvalidArgument with line and column if the grammar rejects the text, if
-// Verify rejects the program, if a name is unknown, or if the conditions are not those of the program.
+// Parses a program and its plan. Returns an error if the program has extents that are not constant, and
+// kInvalidArgument with line and column if the grammar rejects the text, if Verify rejects the program, if a name is
+// unknown, or if the conditions or marks are not those of the program.
 absl::StatusOr<Planned> ParsePlan(absl::string_view text, const PlanOptions& options = {});
 
 std::string Text(const Planned& planned);

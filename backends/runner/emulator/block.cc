@@ -60,13 +60,13 @@ bool EmulatedBlock::Run() {
   return true;
 }
 
-// --- Memory
+// --- Memory accesses: checks of bounds, alignment, races and reads before writes
 
 std::string EmulatedBlock::Place(const char* address) const {
   const auto at = [&](const char* begin) { return absl::StrCat(address - begin, " of "); };
   if (address >= shared_ && address < shared_ + std::max<int64_t>(launch_.shared_bytes, 1) + kArenaAlignment)
     return absl::StrCat(at(shared_), "shared memory, which has ", launch_.shared_bytes);
-  // The argument that begins last before the address.
+  // Finds the argument that begins last at or before the address.
   const EmulatedLaunch::Argument* nearest = nullptr;
   for (const auto& argument : launch_.arguments)
     if (argument.begin <= address && (nearest == nullptr || argument.begin > nearest->begin))
@@ -114,7 +114,7 @@ bool EmulatedBlock::IsLookedAt(uint64_t address) {
          ((address / kGrain + emulation_.options_.seed) * 0x9e3779b97f4a7c15 >> 32 & unseen_) == 0;
 }
 
-// --- Meetings
+// --- Barriers and shuffles: threads wait until all of them are there
 
 template <typename Complete>
 void EmulatedBlock::Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted,
@@ -163,11 +163,13 @@ int32_t EmulatedBlock::Shuffle(int64_t site, uint32_t mask, int32_t value, int32
   const int64_t warp = thread() / kWarp, lane = thread() % kWarp;
   if ((mask >> lane & 1) == 0) Object("takes part in a shuffle that leaves it out");
   Meeting& meeting = warps_[warp];
-  // The threads of the meeting before have read their values when this one completes: they all come to it again.
+  // Stores the lane's value in one of two maps, which take turns from shuffle to shuffle: threads may still read the
+  // values of the previous shuffle. They have done so before this one completes, since all of them come to it again.
   std::map<int64_t, int32_t>& values = meeting.generation % 2 == 0 ? meeting.even : meeting.odd;
   values[lane] = value;
   Meet(meeting, "shuffle", site, __builtin_popcount(mask), [] {});
-  // PTX: the lane that the value comes from, within the segment that the clamp's upper bits make.
+  // Computes the lane that the value comes from, as PTX defines `shfl`. The upper bits of `clamp` divide the warp into
+  // segments; a lane whose source is outside of its segment gets its own value.
   const int64_t segment = clamp >> 8 & 31, most = clamp & 31;
   const int64_t first = lane & segment, last = (lane & segment) | (most & ~segment);
   int64_t from = lane;
@@ -183,7 +185,7 @@ int32_t EmulatedBlock::Shuffle(int64_t site, uint32_t mask, int32_t value, int32
   return value;
 }
 
-// --- Asynchronous copies
+// --- Asynchronous copies from global to shared memory: issued, committed in groups, and written when they land
 
 void EmulatedBlock::Copy(char* to, const char* from, int32_t bytes, int32_t read) {
   Thread& me = threads_[thread()];
@@ -215,7 +217,7 @@ void EmulatedBlock::LandSome() {
   if (!thread.copies.empty() && random_() % 2 == 0) Land(thread, thread.copies.front().group);
 }
 
-// --- Faults
+// --- Faults: the message of the first one ends the launch
 
 void EmulatedBlock::Deadlock() {
   std::map<std::string, std::vector<int64_t>> waiting;

@@ -1,5 +1,5 @@
-// A block of threads that the emulator runs (emulator.h): its fibers, memory, and the meetings of its
-// threads. Private to emulator/.
+// Runs one thread block of a GPU kernel in the emulator (emulator.h), with a fiber for each thread. Implements shared
+// memory, barriers, shuffles and asynchronous copies, and checks accesses to memory. Private to emulator/.
 #pragma once
 
 #include <map>
@@ -13,7 +13,8 @@
 
 namespace kiln {
 
-// What the blocks of a launch have in common.
+// A launch of an emulated kernel: the kernel's name, function and arguments, the numbers of blocks and threads, and the
+// past accesses to global memory.
 struct EmulatedLaunch {
   std::string name;
   void (*kernel)(void* const*) = nullptr;
@@ -29,14 +30,15 @@ struct EmulatedLaunch {
 
 class EmulatedBlock {
  public:
-  // Makes block `number` of a launch. Without checks, copies happen at once, threads run in order, and accesses are not
-  // looked at.
+  // Makes block `number` of a launch. Without checks, asynchronous copies happen at once, threads run in order, and
+  // accesses to memory are not checked.
   EmulatedBlock(Emulation& emulation, EmulatedLaunch& launch, Fibers& fibers, int64_t number,
                 bool checked = true);
-  // Runs all threads to their end. Returns false after a fault.
+  // Runs all threads of the block to their end. Returns false after a fault.
   bool Run();
 
-  // --- Calls of the thread that runs
+  // --- The thread that runs calls these functions for its instructions: memory accesses, barriers, shuffles,
+  // asynchronous copies.
   int64_t thread() const { return fibers_.current(); }
   int64_t number() const { return number_; }
   const EmulatedLaunch& launch() const { return launch_; }
@@ -52,7 +54,7 @@ class EmulatedBlock {
   void Wait(int32_t groups);
 
  private:
-  // Threads that wait for each other at one instruction.
+  // A barrier or shuffle: the threads that wait there, and how many must come.
   struct Meeting {
     int64_t site = 0;
     int64_t wanted = 0;
@@ -72,19 +74,22 @@ class EmulatedBlock {
   };
 
   void Check(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group);
-  // Adds the thread to a meeting of `wanted` threads; the last one to come runs `complete`. Returns when all
-  // are there.
+  // Lets the running thread wait at a barrier or shuffle until `wanted` threads are there; the last one to come runs
+  // `complete`. Reports a fault if the threads come from different instructions (`site`) or wait for different numbers
+  // of threads.
   template <typename Complete>
   void Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted, const Complete& complete);
   void CheckBounds(const char* address, int64_t bytes, int64_t alignment, const char* verb);
-  // Whether races at the address are looked for: everywhere, but in a long block at fewer and fewer places.
+  // True if races and reads before writes are looked for at the address. All addresses are looked at until the block
+  // has made 4 million accesses; then half of them, and after each further 4 million half as many.
   bool IsLookedAt(uint64_t address);
   void Land(Thread& thread, uint32_t last_group);
   void LandSome();
   void Deadlock();
-  // Lets all threads that wait go on, instead of reporting a deadlock: without EmulationOptions::checks.
+  // Ends all waits at barriers and shuffles, so that their threads go on. Replaces the report of a deadlock without
+  // EmulationOptions::checks.
   void GoOn();
-  // Reports what a check found, if checks are wanted.
+  // Reports `what` as a fault of the running thread; does nothing without EmulationOptions::checks.
   void Object(const std::string& what) {
     if (emulation_.options_.checks) Fault(what);
   }

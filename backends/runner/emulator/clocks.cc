@@ -8,7 +8,8 @@ namespace {
 
 constexpr uint64_t kWord = 4;
 
-// Calls visit(word, bytes) for each word that has some of the bytes, until it returns false.
+// Calls visit(word, bytes) for each word of 4 bytes that overlaps the bytes first .. first + count - 1. Each set bit of
+// `bytes` is a byte of the word within that range. Stops if visit returns false.
 template <typename Visit>
 void EachWord(uint64_t first, int64_t count, const Visit& visit) {
   const uint64_t end = first + static_cast<uint64_t>(count);
@@ -65,7 +66,8 @@ std::optional<Shadow::Past> Shadow::Access(const Clocks& clocks, int64_t block, 
       race = Past{past.block, copy ? past.who - clocks.threads() : past.who, past.write, copy};
       return false;
     }
-    // A later access that races with one of the removed entries races with this one too.
+    // Removes past accesses that are ordered before this one, touch no other bytes, and do not write unless this one
+    // writes: a later access that races with a removed one races with this one too.
     entries.erase(std::remove_if(entries.begin(), entries.end(),
                                  [&](const Entry& past) {
                                    return (past.bytes & ~bytes) == 0 && (use.write || !past.write) &&

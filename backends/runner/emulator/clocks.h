@@ -1,13 +1,13 @@
-// Finds races between the threads of a block with vector clocks (FastTrack, Flanagan and Freund 2009): two
-// accesses to a byte race if one writes and no sync orders them.
+// Finds races between the threads of a block with vector clocks (FastTrack, Flanagan and Freund 2009): two accesses to
+// a byte race if one writes and no synchronization orders them.
 //
 //   Clocks clocks(64);
 //   Shadow shadow;
-//   if (auto race = shadow.Access(clocks, block, {.thread = 3, .write = true}, address, 16)) ... *race is the other access
+//   if (auto race = shadow.Access(clocks, block, {.thread = 3, .write = true}, address, 16)) ... *race is the other one
 //   clocks.Join({0, 1, ..., 63});      // a barrier of these threads
 //
-// Copies that a thread began and has not waited for are accesses of an agent beside the thread. Blocks are
-// never ordered.
+// An asynchronous copy that a thread has not waited for counts as an access of a second agent beside the thread.
+// Accesses of different blocks are never ordered.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,15 @@ namespace kiln {
 class Clocks {
  public:
   explicit Clocks(int64_t threads);
-  // Orders what each of these threads did before what any of them does from here on.
+  // A barrier: orders what each of these threads did before what any of them does from here on.
   void Join(absl::Span<const int64_t> threads);
-  // Notes that the thread has waited for its copies up to this group, and sees them.
+  // Orders the thread's asynchronous copies up to this group before what the thread does from here on, as it waited for
+  // them.
   void Wait(int64_t thread, uint32_t group);
 
   uint32_t Now(int64_t thread) const { return now_[thread]; }
-  // Whether an event of `who` at this time is before what `thread` does now. `who` is a thread, or threads +
-  // t for the copies of thread t, whose time is the number of the group.
+  // True if an event of `who` at this time is ordered before what `thread` does now. `who` is a thread, or threads() +
+  // t for the copies of thread t, whose time is the number of the copy's group.
   bool IsBefore(int64_t who, uint32_t time, int64_t thread) const {
     return who == thread || (*seen_[thread])[who] >= time;
   }
@@ -56,9 +57,10 @@ class Shadow {
     bool write = false, copy = false;
   };
 
-  // Adds an access to bytes first .. first + count - 1. Returns a past access that races with it; nullopt if none does.
+  // Adds an access to bytes first .. first + count - 1. Returns a past access that races with the new one; nullopt if
+  // none does.
   std::optional<Past> Access(const Clocks& clocks, int64_t block, Use use, uint64_t first, int64_t count);
-  // True if each of the bytes was written.
+  // True if past accesses wrote each of the bytes first .. first + count - 1.
   bool IsWritten(uint64_t first, int64_t count) const;
   void Clear() { words_.clear(); }
 

@@ -45,8 +45,9 @@ Emulation::Emulation(const EmulationOptions& options) : options_(options), outer
 Emulation::~Emulation() { g_emulation = outer_; }
 
 struct EmulatedRun {
-  // Returns the numbers of all blocks in the order in which Launch takes them; it may leave the later ones out. The order
-  // is ascending. If accesses are limited, it is the first, the last, the middle one, then the others shuffled by the seed.
+  // Returns the numbers of all blocks of a launch in the order in which they run. The order is ascending; if accesses
+  // are limited and there are at least 4 blocks, it is the first, the last, the middle one, then the others shuffled by
+  // the seed.
   static std::vector<int64_t> Order(const EmulationOptions& options, int64_t blocks) {
     std::vector<int64_t> order(blocks);
     std::iota(order.begin(), order.end(), 0);

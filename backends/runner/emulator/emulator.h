@@ -1,18 +1,19 @@
-// Runs kernels of a GPU on the CPU. backends/gpu/emulate.h compiles them to a shared object whose entry point
-// has the signature of a CPU kernel and calls the functions below for each instruction that only a GPU has.
+// Emulates kernels of a GPU on the CPU, and finds their faults. backends/gpu/emulate.h compiles kernels to a shared
+// object whose entry point has the signature of a CPU kernel and calls the functions below for each instruction that
+// only a GPU has.
 //
 //   Emulation emulation({.mode = EmulationMode::kRandom, .seed = 1});
 //   const int32_t status = kernel(a, b, c);              // in this thread
 //   if (!emulation.fault().empty()) ...                  // then status is not 0
 //
-// The threads of a block are fibers. Blocks run one after the other. Shared memory and the workspace begin
-// with bytes that make NaNs. Faults: a race, a read of shared memory that nothing wrote, a deadlock, a
-// barrier or shuffle that only some of its threads reach or that they reach at different instructions, an
-// access out of bounds or misaligned. A fault ends the launch. Races and reads before writes are found in
-// mode kRandom alone. Of a block with more than 4 million accesses, they are looked for at fewer and fewer places.
+// The threads of a block are fibers. Blocks run one after the other. Shared memory and the workspace begin with bytes
+// that make NaNs. Faults: a race, a read of shared memory that nothing wrote, a deadlock, a barrier or shuffle that
+// only some of its threads reach or that they reach at different instructions, an access out of bounds or misaligned. A
+// fault ends the launch. Races and reads before writes are found in mode kRandom alone. In a block with more than 4
+// million accesses, they are looked for at fewer and fewer addresses.
 //
-// It shares no code with lowering: it judges the code that was made. Not modelled: time, caches, the order in
-// which other blocks see writes.
+// The emulator shares no code with lowering, since it judges the code that lowering made. Not modelled: time, caches,
+// the order in which other blocks see writes.
 #pragma once
 
 #include <cstdint>
@@ -29,30 +30,33 @@ enum class EmulationMode {
 struct EmulationOptions {
   EmulationMode mode = EmulationMode::kEager;
   uint64_t seed = 0;
-  // No block of a launch begins after so many accesses of the launch, but one always runs. Blocks run in the order first,
-  // last, middle, others by the seed. 0: all run.
+  // Limits how many blocks of a launch run with checks: after this many memory accesses in the launch, no further block
+  // does, but the first always does. Blocks run in the order first, last, middle, others shuffled by the seed. 0: all
+  // blocks run.
   int64_t most_accesses = 0;
-  // In the first `whole_launches` launches the other blocks run too, since later launches need what they write: without
-  // checks, copies at once. In later launches they do not run.
+  // The number of launches in which the blocks beyond `most_accesses` run too, without checks and with copies at once,
+  // since later launches need what they write. In launches after these, blocks beyond the limit do not run.
   int64_t whole_launches = 0;
-  // False: no fault but a race is reported. Accesses may lie anywhere, and threads that wait for some that do not come go
-  // on. For tests that ask whether something else finds a fault. It does not travel with a kernel (Encode).
+  // False: reports races and reads before writes only. Accesses may lie anywhere, and threads that wait for others that
+  // do not come go on. This is for tests that ask whether something else finds a fault. Encode leaves this option out.
   bool checks = true;
 };
 
-// The tag of the field by which a kernel says that the emulator runs it (KernelField in runner.h), and its bytes.
-// Decode returns false, and an unspecified value, for bytes that Encode did not write.
+// The tag of the field (KernelField in runner.h) that makes a runner run a kernel in the emulator. Encode returns the
+// bytes of this field, and Decode reads them. Decode returns false for bytes that Encode did not write.
 inline constexpr uint32_t kEmulationField = 5;
 std::string Encode(const EmulationOptions& options);
 bool Decode(const std::string& bytes, EmulationOptions* options);
 
-// What the emulated code did.
+// Counts of what emulated code did: launches, blocks, barriers, accesses to memory, and blocks that ran without checks
+// or not at all (EmulationOptions::most_accesses).
 struct EmulationCounts {
   int64_t launches = 0, blocks = 0, barriers = 0, accesses = 0;  // with checks
   int64_t unchecked = 0, left_out = 0;                           // blocks
 };
 
-// Emulated kernels of this thread run under the options of the last Emulation that lives.
+// Sets the options of emulated kernels that this thread runs while the object lives, and collects their first fault and
+// counts. If several objects live, the last one counts.
 class Emulation {
  public:
   explicit Emulation(const EmulationOptions& options);
@@ -74,15 +78,17 @@ class Emulation {
   Emulation* const outer_;
 };
 
-// What an emulated kernel returns after a fault.
+// The status that an emulated kernel returns after a fault.
 inline constexpr int32_t kEmulationFault = 86;
 
 }  // namespace kiln
 
-// --- What emulated code calls. A site is a number that an instruction has in its kernel.
+// --- The functions that emulated code calls for instructions of a GPU. A `site` is the number of the calling
+// instruction in its kernel.
 
 extern "C" {
-// Runs a launch whose kernel takes its arguments as a table. Returns 0 or kEmulationFault.
+// Runs the blocks of a launch of `kernel`, which takes its `count` arguments as a table. `bytes` has the size of each
+// argument. Returns 0, or kEmulationFault after a fault.
 int32_t kiln_emulate_launch(const char* name, void (*kernel)(void* const*), void* const* arguments,
                             const int64_t* bytes, int64_t count, int64_t blocks, int64_t threads,
                             int64_t shared_bytes);
@@ -92,14 +98,17 @@ int32_t kiln_emulate_thread();   // of the block
 int32_t kiln_emulate_block();    // of the grid
 int32_t kiln_emulate_threads();  // in a block
 int32_t kiln_emulate_blocks();   // in the grid
-// Checks an access before it happens. 0 bytes: none.
+// Checks a memory access of the running thread before it happens: its bounds, alignment, and races with other threads.
+// Ignores an access of 0 bytes.
 void kiln_emulate_access(const void* address, int64_t bytes, int64_t alignment, int32_t write);
 void kiln_emulate_barrier(int64_t site, int32_t number, int32_t threads);  // 0 threads: all of the block
 void kiln_emulate_warp_barrier(int64_t site, int32_t mask);
-// kind: 0 xor, 1 up, 2 down, 3 from a lane.
+// Exchanges values between the lanes of a warp: returns the value of another lane. `kind` says how `offset` selects the
+// lane: 0 lane xor offset, 1 lane - offset, 2 lane + offset, 3 the lane with the number offset.
 int32_t kiln_emulate_shuffle(int64_t site, int32_t mask, int32_t value, int32_t offset, int32_t clamp,
                              int32_t kind);
-// Copies from global to shared memory: `bytes` are written, those after the first `read` are 0.
+// Begins an asynchronous copy from global to shared memory. `bytes` bytes are written: the first `read` are copied, the
+// others are 0.
 void kiln_emulate_copy(void* to, const void* from, int32_t bytes, int32_t read);
 void kiln_emulate_commit();
 void kiln_emulate_wait(int32_t groups);  // until at most so many groups are open

@@ -31,7 +31,8 @@ void Fibers::Start(int64_t count, std::function<void(int64_t)> function) {
   }
 }
 
-// Jumps to the fiber's first instruction. Only here is a context needed: setjmp cannot make one on another stack.
+// Starts a fiber: switches to its stack and calls Enter there. Uses makecontext, since setjmp and longjmp cannot begin
+// on another stack; later switches do without.
 void Fibers::Begin(Fiber& fiber) {
   fiber.begun = true;
   ucontext_t context;

@@ -1,11 +1,11 @@
-// Runs functions that can be interrupted and continued, each on a stack of its own. A change of fibers takes no call of
-// the system.
+// Runs functions that can be interrupted and continued, each on a stack of its own. A change of fibers takes no system
+// call.
 //
 //   Fibers fibers;
 //   fibers.Start(64, [&](int64_t fiber) { ...; fibers.Yield(); ... });
 //   while (...) fibers.Run(3);      // until fiber 3 yields or ends
 //
-// A fiber that is never continued keeps what its function holds. Start forgets all fibers. One thread.
+// If a fiber is never continued, the objects of its function are not destroyed. Start forgets all fibers. One thread.
 #pragma once
 
 #include <csetjmp>

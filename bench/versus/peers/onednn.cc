@@ -1,6 +1,6 @@
-// Wraps oneDNN in four C functions for onednn.py: create a primitive from plain data, run it, read its result
-// as plain data, and report an error. oneDNN chooses data layouts (`free` = 1) or uses channels last (0). It
-// always chooses the layout of weights, which are reordered when a primitive is created.
+// Wraps oneDNN in C functions for onednn.py. They create a primitive from plain data, run it, read its result as plain
+// data, and report an error. For a convolution, oneDNN chooses the layouts of data (`free_layouts` = 1) or uses
+// channels last (0), and always chooses the layout of weights, which are reordered when the primitive is created.
 #include <functional>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string>

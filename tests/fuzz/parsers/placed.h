@@ -14,7 +14,7 @@ inline bool SkipNumber(absl::string_view& text) {
   return text.size() != before && absl::ConsumePrefix(&text, ":");
 }
 
-// Checks one error; `name` is the expected name with its colon, or empty.
+// Checks one error of a parser. `name` begins its message, with a colon; it may be empty. Line and column follow.
 inline void CheckPlaced(const absl::Status& error, absl::string_view name) {
   KILN_CHECK(absl::IsInvalidArgument(error), error.ToString());
   absl::string_view text = error.message();

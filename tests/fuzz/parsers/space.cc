@@ -1,4 +1,4 @@
-// libFuzzer target for space strings.
+// libFuzzer target for space strings: errors of the parser name line and column.
 #include "modules/space.h"
 #include "tests/fuzz/parsers/placed.h"
 

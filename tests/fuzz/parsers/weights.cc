@@ -1,4 +1,4 @@
-// libFuzzer target for files of weights: what is read can be written, and is read again as the same.
+// libFuzzer target for files of weights: a file that can be read can be written as safetensors, and read again.
 #include "absl/strings/match.h"
 #include "backends/model/safetensors.h"
 #include "backends/model/weights_file.h"

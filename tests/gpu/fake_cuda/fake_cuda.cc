@@ -1,14 +1,14 @@
-// A libcuda.so.1 for tests. The memory of its one GPU is the host's, and the emulator (backends/runner/emulator) runs
-// its kernels. A library of kernels is
+// A libcuda.so.1 for tests: a fake driver with one GPU. The memory of the GPU is memory of the host, and kernels run on
+// the CPU, in the emulator (backends/runner/emulator). A library of kernels is one of these:
 //
-//   a cubin: the file $KILN_FAKE_CUDA/HASH.so is run in its place, made by EmulateKernels from the same kernels
-//            (backends/gpu/emulate.h); HASH is HashOfImage
-//   a shared object of this machine with the same functions K_launch and K_arguments, such as one that C made
+//   a cubin: the driver runs $KILN_FAKE_CUDA/HASH.so in its place, which EmulateKernels made from the same kernels
+//            (backends/gpu/emulate.h); HASH is HashOfImage of the cubin
+//   a shared object for the CPU with functions K_launch and K_arguments for each kernel K, such as one that C made
 //
 // $KILN_FAKE_CUDA_INIT is what cuInit returns, and $KILN_FAKE_CUDA_SM the architecture; they are 0 and 90 unless set.
 //
-// It checks what it is called with, and writes each call to the file $KILN_FAKE_CUDA_LOG, if that is set. As with the
-// real one, the next call that waits reports a fault of a kernel, and so does each call after it.
+// The driver checks arguments, and logs calls to the file $KILN_FAKE_CUDA_LOG, if that is set. As with the real driver,
+// a launch whose kernel fails returns no error itself, but each later call that needs the context does.
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdarg.h>
@@ -63,7 +63,7 @@ struct Library {
   std::vector<std::unique_ptr<Kernel>> kernels;
 };
 
-// A launch that was captured.
+// A kernel with its launch sizes and arguments, to run now or when the graph that captured it is replayed.
 struct Launch {
   Kernel* kernel = nullptr;
   unsigned blocks = 1, threads = 1, shared = 0;
@@ -104,7 +104,8 @@ void Log(const char* format, ...) {
   fflush(log);
 }
 
-// Returns the status of a call that needs the GPU and, if `context`, a context.
+// Returns an error code if cuInit was not called, or, if `context` is set, if this thread has no context or an earlier
+// kernel failed. Otherwise returns kOk.
 int Ready(bool context) {
   const Gpu& gpu = TheGpu();
   if (!gpu.initialized) return kNotInitialized;
@@ -112,7 +113,7 @@ int Ready(bool context) {
   return context ? gpu.fault : kOk;
 }
 
-// Returns the bytes of the allocation from an address on; -1 if it is in none.
+// Returns the number of bytes from the address to the end of the GPU allocation that contains it; -1 if none does.
 int64_t BytesFrom(const char* address) {
   const Gpu& gpu = TheGpu();
   auto after = gpu.memory.upper_bound(const_cast<char*>(address));
@@ -122,7 +123,7 @@ int64_t BytesFrom(const char* address) {
   return left > 0 ? left : -1;
 }
 
-// Makes what this library defines visible to the libraries that it opens.
+// Makes the symbols of this library, such as kiln_emulate_launch, visible to the libraries of kernels that it opens.
 void ShowEmulator() {
   Dl_info here{};
   if (dladdr(reinterpret_cast<void*>(&kiln_emulate_launch), &here) != 0 && here.dli_fname != nullptr)
@@ -275,7 +276,7 @@ KILN_CUDA cuMemsetD8_v2(uint64_t to, unsigned char value, size_t bytes) {
   return kOk;
 }
 
-// --- Kernels
+// --- Kernels: functions of CUDA that load, query and launch them
 
 KILN_CUDA cuLibraryLoadData(Library** library, const void* code, void*, void*, unsigned, void*, void*,
                             unsigned) {
@@ -370,7 +371,7 @@ KILN_CUDA cuLaunchKernel(Kernel* kernel, unsigned blocks, unsigned blocks_y, uns
   return stream->captured->push_back(std::move(launch)), kOk;
 }
 
-// --- Streams, and graphs of the launches that they captured
+// --- Streams, and graphs: a stream captures launches to a graph, which can be replayed
 
 KILN_CUDA cuStreamCreate(Stream** stream, unsigned) { return *stream = new Stream, Ready(true); }
 KILN_CUDA cuStreamDestroy_v2(Stream* stream) { return delete stream, Ready(true); }
@@ -397,7 +398,7 @@ KILN_CUDA cuGraphLaunch(std::vector<Launch>* replay, Stream*) {
   return kOk;
 }
 
-// --- Events and messages
+// --- Events, which hold times of the host's clock, and messages of error codes
 
 KILN_CUDA cuEventCreate(Event** event, unsigned) { return *event = new Event, Ready(true); }
 KILN_CUDA cuEventDestroy_v2(Event* event) { return delete event, Ready(true); }

@@ -1,5 +1,5 @@
-// A libnvidia-ml.so.1 for tests, of the GPU of fake_cuda.cc. $KILN_FAKE_SLOWED gives the reasons why its clocks are
-// low, in the real library's bit mask of clock event reasons; 0 unless set.
+// A libnvidia-ml.so.1 for tests: reports fixed clocks, temperature and utilization for the GPU of fake_cuda.cc. The
+// reasons why clocks are low, a bit mask as in the real library, come from $KILN_FAKE_SLOWED; 0 unless set.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-// Tests which choices and sites tile-for-threads offers. tests/modules/cases/gpu has what it makes.
+// Tests which choices and sites the module tile-for-threads offers. tests/modules/cases/gpu has the programs that it
+// makes.
 #include <gmock/gmock.h>
 
 #include "lang/program/builder.h"
@@ -12,7 +13,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// Returns the sketches of C[i, j] sum= A[i, k] * B[k, j], where A is X, or twice X.
+// Returns the text of the sketches of C[i, j] sum= A[i, k] * B[k, j] on an h100, where A is X, or twice X if `doubles`.
 std::string SketchesOf(DType dtype, bool doubles = false) {
   Builder b("matmul");
   const Id X = b.Input("X", dtype, {16, 8}), B = b.Input("B", dtype, {8, 16}),

@@ -1,4 +1,5 @@
-// Tests nchwc-layout with the modules that follow it; tests/modules/cases/layout has its sketches.
+// Tests that nchwc-layout, with the modules that follow it, keeps the results of a padded convolution.
+// tests/modules/cases/layout has its sketches.
 #include <gtest/gtest.h>
 
 #include "lang/text/text.h"

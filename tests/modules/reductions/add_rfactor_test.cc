@@ -1,4 +1,5 @@
-// Tests add-rfactor with the modules that follow it; tests/modules/cases/reductions has its sketches.
+// Tests that add-rfactor, with the modules that follow it, keeps the results of products of a matrix and a vector.
+// tests/modules/cases/reductions has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

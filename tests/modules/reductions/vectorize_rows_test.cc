@@ -1,4 +1,5 @@
-// Tests vectorize-rows among the late modules; tests/modules/cases/reductions has its sketches.
+// Tests that vectorize-rows, among the late modules, keeps the results of a softmax whose rows vectors do not divide.
+// tests/modules/cases/reductions has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/module_cases.h"

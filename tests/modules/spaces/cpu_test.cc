@@ -1,4 +1,4 @@
-// Tests the default space: every sketch applies, passes Verify, and computes the same as the original.
+// Tests the default space of CPUs: every sketch applies, passes Verify, and computes the same as the original.
 #include <gtest/gtest.h>
 
 #include "lang/program/builder.h"

@@ -91,7 +91,8 @@ Program Depthwise(int64_t size, int64_t channels, int64_t window) {
   return b.Finish();
 }
 
-// A thread holds a sum and an element of X for each of its results.
+// Draws of the space for a depthwise convolution leave registers for a thread's operands: it holds a sum and an element
+// of X for each of its results, and 16 more values.
 TEST(CudaSpace, LeavesRegistersForTheElementsThatAThreadMultiplies) {
   const Program program = Depthwise(32, 64, 3);
   const Target target = GpuTarget(*FindGpu("h100"));

@@ -1,5 +1,5 @@
-// Tests multi-level-tiling-with-intrinsic on shapes that its tiles do not fit, and on products of a matrix
-// with itself; tests/modules/cases/tiling has its sketches.
+// Tests that sketches of multi-level-tiling-with-intrinsic keep the results of products whose shapes its tiles do not
+// fit, and of products of a matrix with its transpose. tests/modules/cases/tiling has its sketches.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"

@@ -1,4 +1,5 @@
-// Tests which operands may be packed; tests/modules/cases/tiling has the resulting sketches.
+// Tests that tilings pack only operands that some loop reads again as a whole: the weights of a depthwise convolution,
+// and not its input. tests/modules/cases/tiling has the resulting sketches.
 #include <gtest/gtest.h>
 
 #include "lang/analysis/access.h"

@@ -1,4 +1,5 @@
-// Tests pad-to-tile with the modules that follow it; tests/modules/cases/tiling has its sketches.
+// Tests that sketches of pad-to-tile, with the modules that follow it, keep the results of a matmul whose sizes no tile
+// divides. tests/modules/cases/tiling has its sketches.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

@@ -1,5 +1,5 @@
-// Tests when tiles may be vectorized along another dimension than the last one of the result;
-// tests/modules/cases/tiling/lanes_across.txt has such a sketch.
+// Tests that the space of CPUs has no choice of another dimension to vectorize (vector-axis) where the last dimension
+// of the result fills vectors. tests/modules/cases/tiling/vector_axis.txt has a sketch with this choice.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

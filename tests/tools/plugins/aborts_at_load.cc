@@ -1,4 +1,4 @@
-// A plugin that aborts while it is loaded, before it registers modules.
+// A faulty plugin for tests: it aborts while it is loaded, before it registers modules.
 #include <cstdlib>
 
 #include "modules/module.h"

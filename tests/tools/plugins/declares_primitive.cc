@@ -1,4 +1,4 @@
-// A plugin that declares a primitive, which plugins must not do.
+// A faulty plugin for tests: it declares a primitive, which plugins must not do.
 #include "lang/schedule/primitive.h"
 #include "modules/module.h"
 

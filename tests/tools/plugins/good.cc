@@ -1,4 +1,5 @@
-// A typical module of a user: choices, draws, blocks that it leaves alone, and a choice that never applies.
+// A plugin for tests, with a module "good" that tiles blocks with reuse. It has a structural choice with an alternative
+// that always fails, sampled tile sizes, and blocks that it leaves alone.
 #include "lang/analysis/cost.h"
 #include "modules/module.h"
 
@@ -30,7 +31,7 @@ kiln::BlockModule Good(Options options) {
           }};
 }
 
-// Ends every sketch that has split a loop.
+// A module that makes the schedule fail if an earlier step has split a loop, so that the sketch is dropped.
 void FailsAfterSplits(kiln::Schedule& s) {
   for (const kiln::Step& step : s.steps()) {
     if (step.primitive->name == std::string("split"))

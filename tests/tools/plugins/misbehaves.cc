@@ -1,4 +1,4 @@
-// A plugin with modules that throw, crash, end the process, or never return.
+// A faulty plugin for tests: its modules throw, crash, end the process, or never return.
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// Throws, but only if there is something to tile.
+// A module that throws if the block has reuse, as products have, and does nothing otherwise.
 void Throws(kiln::Schedule& s, kiln::Block block) {
   if (s.ok() && kiln::HasReuse(s.program(), s.node(block))) throw std::runtime_error("no tile is left");
 }
@@ -21,7 +21,8 @@ void ReadsPastTheEnd(kiln::Schedule& s, kiln::Block block) {
 }
 void Segfaults(kiln::Schedule&, kiln::Block) { std::raise(SIGSEGV); }
 void Exits(kiln::Schedule&) { std::exit(0); }
-// Raises an interrupt, as a terminal would in both processes.
+// A module that sends SIGINT to its own process and to its parent, as Ctrl-C in a terminal does, and then waits
+// forever.
 void Interrupts(kiln::Schedule&) {
   std::raise(SIGINT);
   kill(getppid(), SIGINT);

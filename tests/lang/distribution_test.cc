@@ -13,23 +13,23 @@ namespace {
 
 std::vector<Distribution> Examples() {
   const auto tile = Distribution::PerfectTile;
-  return {tile(1, 2, 0), tile(12, 2, 0), tile(12, 2, 4), tile(36, 3, 6), tile(64, 4, 16), tile(7, 2, 4),
-          tile(210, 3, 10), tile(30, 4, 1), Distribution::BoundedTile(1, 1, {0}, {0}),
-          Distribution::BoundedTile(36, 3, {6, 12, 0}, {0, 2, 0}),
-          Distribution::BoundedTile(64, 4, {16, 16, 0, 0}, {4, 0, 16, 0}),
-          Distribution::BoundedTile(48, 2, {0, 0}, {3, 16}), Distribution::BoundedTile(7, 2, {6, 0}, {0, 0}),
-          Distribution::CeilTile(1, 2, 0.25, {0, 0}, {0, 0}),
-          Distribution::CeilTile(7, 2, 0.25, {0, 0}, {0, 0}),
-          Distribution::CeilTile(7, 3, 1, {4, 0, 0}, {0, 2, 0}),
-          Distribution::CeilTile(12, 3, 0.5, {4, 6, 0}, {2, 0, 0}),
-          Distribution::CeilTile(12, 3, 0, {0, 0, 0}, {0, 0, 0}),
-          Distribution::CeilTile(30, 2, 0.2, {0, 0}, {4, 0}), Distribution::Discrete({5, -2, 9}, {1, 2, 4.5}),
-          Distribution::Uniform({3}), Distribution::Uniform({0, 16, 64, 512}),
-          // Distribution::Only keeps those of the listed decisions that are in the support of the other distribution.
-          // In the first list, 2*6 is not in it (6 is above the bound of 4), and 3*4 is listed twice.
-          Distribution::Only(Distribution::PerfectTile(12, 2, 4), {3, 4, 12, 1, 2, 6, 6, 2, 3, 4}),
-          Distribution::Only(Distribution::Discrete({1, 2, 5}, {1, 2, 4}), {5, 1}),
-          Distribution::Only(Distribution::CeilTile(13, 2, 0.5, {8, 0}, {0, 0}), {13, 1, 4, 4, 2, 7})};
+  return {
+      tile(1, 2, 0), tile(12, 2, 0), tile(12, 2, 4), tile(36, 3, 6), tile(64, 4, 16), tile(7, 2, 4),
+      tile(210, 3, 10), tile(30, 4, 1), Distribution::BoundedTile(1, 1, {0}, {0}),
+      Distribution::BoundedTile(36, 3, {6, 12, 0}, {0, 2, 0}),
+      Distribution::BoundedTile(64, 4, {16, 16, 0, 0}, {4, 0, 16, 0}),
+      Distribution::BoundedTile(48, 2, {0, 0}, {3, 16}), Distribution::BoundedTile(7, 2, {6, 0}, {0, 0}),
+      Distribution::CeilTile(1, 2, 0.25, {0, 0}, {0, 0}), Distribution::CeilTile(7, 2, 0.25, {0, 0}, {0, 0}),
+      Distribution::CeilTile(7, 3, 1, {4, 0, 0}, {0, 2, 0}),
+      Distribution::CeilTile(12, 3, 0.5, {4, 6, 0}, {2, 0, 0}),
+      Distribution::CeilTile(12, 3, 0, {0, 0, 0}, {0, 0, 0}),
+      Distribution::CeilTile(30, 2, 0.2, {0, 0}, {4, 0}), Distribution::Discrete({5, -2, 9}, {1, 2, 4.5}),
+      Distribution::Uniform({3}), Distribution::Uniform({0, 16, 64, 512}),
+      // Distribution::Only keeps those of the listed decisions that are in the support of the other distribution.
+      // In the first list, 2*6 is not in it (6 is above the bound of 4), and 3*4 is listed twice.
+      Distribution::Only(Distribution::PerfectTile(12, 2, 4), {3, 4, 12, 1, 2, 6, 6, 2, 3, 4}),
+      Distribution::Only(Distribution::Discrete({1, 2, 5}, {1, 2, 4}), {5, 1}),
+      Distribution::Only(Distribution::CeilTile(13, 2, 0.5, {8, 0}, {0, 0}), {13, 1, 4, 4, 2, 7})};
 }
 
 std::vector<Decision> SupportOf(const Distribution& d) {

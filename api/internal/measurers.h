@@ -20,9 +20,10 @@ struct StartedGpu {
   std::string why_static = {};  // why programs are estimated; empty: they run on the GPU of this machine
 };
 
-// Starts the measurer that runs programs on this machine's GPU, if the machine has one that runs kernels for the
-// target. Otherwise, or if `wants_static`, starts a static machine, which estimates cycles. kFailedPrecondition, with a
-// cure, if the driver of a GPU fails. Other errors: those of GpuMachine::StartWorkers.
+// Starts the measurer that runs programs on this machine's GPU, if there is a GPU that can run kernels for the target.
+// If there is none, or if `wants_static`, starts a StaticMachine, which estimates cycles. kFailedPrecondition if the
+// driver fails or there is no kiln-gpu-runner; the message names --static. Other errors: those of GpuMeasurer::Start
+// and StaticMachine::Start.
 absl::StatusOr<StartedGpu> StartGpu(const Target& target, bool wants_static,
                                     const GpuMachineOptions& options);
 

@@ -150,7 +150,7 @@ std::vector<Builder::IterSpec> ArgBlocks::Iters() const {
   return iters;
 }
 
-// Adds the block that computes the maximum or minimum without its index, if the function uses that result.
+// Adds the block that computes only the maximum or minimum, without an index, if the file's function uses this value.
 void ArgBlocks::EmitValue(const std::string& name) {
   const mlir::Value result = op_->getResult(value_result_);
   if (result.use_empty()) return;

@@ -88,7 +88,7 @@ struct Drawn {
   Times least;
 };
 
-// Returns the first draws of the space that the checks accept, from each sketch in turn.
+// Draws from each sketch of the space in turn. Returns the first `draws` candidates that the checks accept.
 std::vector<Drawn> Draw(const Program& program, const Target& target, int draws, uint64_t seed) {
   const auto sketches = Enumerate(ParseSpace("cuda").value(), program, target);
   KILN_CHECK(sketches.ok(), sketches.status().ToString());

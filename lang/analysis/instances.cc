@@ -52,7 +52,7 @@ std::vector<Digit> DigitsOf(const Program& p, const std::vector<IndexSum>& sums,
   return digits;
 }
 
-// True if the digits determine a source whose values are less than `extent`.
+// True if the digits determine the value of the source, which is less than `extent`.
 bool Covered(Source source, int64_t extent, const std::vector<Digit>& digits) {
   int64_t known = 1;  // the value modulo `known` is determined
   for (bool more = true; more && known < extent;) {

@@ -27,9 +27,9 @@ absl::Status CheckShared(const Program& program, Id loop);
 // must stay inside that loop.
 absl::Status CheckMayLeave(const Program& program, Id block, const std::vector<Id>& producers, Id to);
 
-// True if an iteration of the loop may read elements of the buffer that only other iterations write: along a dimension
-// whose index depends on the loop, a read goes beyond what a block below the loop writes, and no block is known to
-// write all that is read.
+// True if an iteration of the loop may read elements of the buffer that only other iterations write. That is so if a
+// read goes beyond what some block below the loop writes in the same iteration, along a dimension in which both indices
+// have the same terms and move with the loop. It is not so if one block alone is known to write all that is read.
 bool ReadsBeside(const Program& program, Id buffer, Id loop);
 
 // True if parallel iterations of a loop may safely run the same instances of a block that writes the buffer:

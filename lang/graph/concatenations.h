@@ -50,8 +50,8 @@ std::vector<std::vector<Id>> WritersByBuffer(const Program& program);
 //
 //   Y[f, n] = within(f < 16) ? A[f, n] : B[f - 16, n]   ->   Y[f, n] = A[f, n];  Y[f + 16, n] = B[f, n]
 //
-// Does so if the parts follow each other in memory at multiples of `alignment` bytes, and parts that copy temporaries
-// make up at least half of the buffer.
+// Does so if each part is consecutive in the memory of Y and begins at a multiple of `alignment` bytes, and if at least
+// half of Y consists of parts that copy whole temporaries, which are not computed from constants alone.
 void SeparateConcatenations(Program& program, int64_t alignment);
 
 // Lets a concatenation copy another one that it contains, in place of that one's parts:

@@ -207,7 +207,7 @@ int NormalizeExpressions(Program& program, bool assume_numbers) {
   return plain.assumed();
 }
 
-// True if the expression only computes integers of the iters.
+// True if the expression reads no buffer, and no part of it is a float. Then it depends only on iters.
 bool IsOfIters(const Program& p, Id expr) {
   const Expr& e = p.exprs[expr];
   return !IsFloat(e.dtype) && BufferRead(e) == kNone &&

@@ -1,5 +1,5 @@
-// sample-perfect-tile, sample-tile, sample-categorical: sample from the distributions of
-// lang/choices/distribution.h, with supports computed from the current program.
+// The primitives sample-perfect-tile, sample-tile and sample-categorical. They draw from the distributions of
+// lang/choices/distribution.h. The supports of tiles depend on the current program and on the target.
 #include <algorithm>
 #include <memory>
 #include <utility>

@@ -115,7 +115,9 @@ struct BlockNode {
       kNone;  // name of the intrinsic that this block, around others, calls (lang/patterns/intrinsic.h)
 };
 
-// A node of the tree. `index` is an index into Program::loops or Program::blocks.
+// A node of the program's tree: the root, a loop, a block, or a dead node. It links to its parent, its siblings, and
+// its first and last child. `index` is the position of the loop in Program::loops, or of the block in
+// Program::blocks.
 struct Node {
   enum class Kind : uint8_t { kRoot, kLoop, kBlock, kDead };
   Kind kind = Kind::kRoot;

@@ -1,5 +1,4 @@
-// Names and keywords of texts: for lang/text/text.cc, which prints programs, lang/text/text_parse.cc, which parses
-// them, and the text of loop plans.
+// Names and keywords in the texts of programs and loop plans. Printers, parsers and primitives share them.
 #pragma once
 
 #include <string>

@@ -53,8 +53,8 @@ class ScheduleCore {
   // matches counts. A name that never occurs has no effect. An empty list makes the schedule inert.
   void Pin(absl::string_view name, std::vector<int64_t> only);
 
-  // Runs the steps of a trace on a fresh schedule, and takes over the choices that led to them. Keeps recorded
-  // decisions and draws missing ones. Aborts if the schedule has steps already, because steps refer to handles by
+  // Runs the steps of a trace on this schedule, and adopts the choices that led to the steps. Keeps recorded decisions
+  // and draws missing ones. Aborts if the schedule already has steps or choices, because steps refer to handles by
   // number.
   void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
 

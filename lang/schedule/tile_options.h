@@ -22,8 +22,8 @@ struct TileOptions {
   // If 0, the budget counts elements. Otherwise it counts vectors of this many elements, which the last factor of the
   // first tile in `within` fills (of this tile if `within` is empty), and includes one row of operands.
   int64_t lanes = 0;
-  // For each i: the product of the last i+1 factors is at most most[i] and a multiple of multiple[i]; 0: no condition.
-  // The numbers of `most` may be sampled or computed; such a number below 1 counts as 1.
+  // For each i: the product of the last i+1 factors is at most most[i] and a multiple of multiple[i]. A plain 0 sets
+  // no condition. A number in `most` that is sampled or computed always sets one; below 1, it counts as 1.
   std::vector<Factor> most = {};
   std::vector<int64_t> multiple = {};
   std::vector<Factor> each = {};  // factor i, outermost first, is at most each[i]; 0: no bound

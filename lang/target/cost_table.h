@@ -68,8 +68,9 @@ struct CostTable {
   int64_t edge_values = 4, edge_versions = 9;
   int64_t prefetch_bytes = 16 << 10;  // distance to the next iteration of a stream
   int64_t prefetch_lines = 64;        // lines of a panel that are prefetched before a tile
-  // Panels of a constant are prefetched if it has at least 1 / prefetch_part of the bytes from which on a buffer is
-  // read as a stream.
+  // A panel of a constant is prefetched only if the constant has at least 1 / prefetch_part of the bytes of the
+  // smallest stream (LowerOptions::stream_bytes). What the prepare phase writes for the main phase counts as a
+  // constant.
   int64_t prefetch_part = 16;
   // If a tile would prefetch more than tile_lines cache lines of the next panel at once, each iteration of the tile
   // prefetches up to iteration_lines of them instead. Together the iterations prefetch at most panels_ahead times the

@@ -81,8 +81,9 @@ const std::vector<Form>& Forms() {
   return *forms;
 }
 
-// Returns MLIR text of an argmax with this body over the last two dimensions of a 4x5x7 tensor. `index` is MLIR text
-// that computes the index of an element from its loops %j and %k, and `start` the initial value.
+// Returns MLIR text of an argmax or argmin over the last two dimensions of a 4x5x7 tensor. `index` computes the index
+// %ii of an element from its loops %j and %kk. `body` computes the new value %w and index %q from the element %v, its
+// index %i, and the value %m and index %p so far. `start` is the initial value; the initial index is 0.
 std::string Text(const std::string& body, const std::string& index, const std::string& start) {
   return absl::StrReplaceAll(R"(
 #all = affine_map<(i, j, k) -> (i, j, k)>

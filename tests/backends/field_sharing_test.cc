@@ -99,8 +99,8 @@ func.func @f(%v0: tensor<X>) -> (tensor<X>, tensor<X>) {
   const std::string type_;
 };
 
-// Draws one hundred files with `least` to `most` operations, each on two of the `reach` values before it, and expects
-// right results.
+// Expects right results of one hundred random files. Their number of operations grows from `least` to `most`. Each
+// operation reads values that are drawn from the `reach` values before it.
 void ExpectOneHundred(int least, int most, int reach) {
   for (int n = 0; n < 100; ++n) {
     const Graph graph{.steps = least + n * (most - least) / 99, .reach = reach, .one_body = n % 3 == 0};

@@ -47,8 +47,8 @@ Program Product(const CpuInstruction& unit) {
   return b.Finish();
 }
 
-// Enumerates the sketches that tile the product for the matrix unit. Returns the program of each, with the decisions
-// that it was enumerated with.
+// Returns the programs of all sketches that tile the product for this matrix unit. The decisions are those that the
+// enumeration drew.
 std::vector<Program> Tiled(const CpuInstruction& unit) {
   Target target = NamedTarget("x86-64-v4").value();
   absl::StrAppend(&target.features, ",", kFeatures);

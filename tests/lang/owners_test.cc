@@ -173,8 +173,8 @@ TEST(Owners, NoTwoThreadsReduceIntoOnePlaceThatTheyShare) {
 }
 
 TEST(Owners, ThreadBlocksThatReduceBesideEachOtherWriteNoElementTwice) {
-  // Each thread block computes the elements of S that it reads, in two loops. CheckOwners refuses this with a window of
-  // 2, where two thread blocks compute the same element.
+  // Each thread block computes the elements of S that it reads: one loop computes the first element, a second loop the
+  // others. With a window of 2, neighboring thread blocks compute the same element, and CheckOwners refuses that.
   //    S[i] = Σ_k A[i, k];  C[i] = S[i] + S[i + window - 1]
   for (const int64_t window : {1, 2}) {
     Builder b("halo");

@@ -56,8 +56,8 @@ for i < 8 {
   EXPECT_THAT(Message(s), HasSubstr("iterations of loop i read of T what other iterations write"));
 }
 
-// Refuses to run loop j in parallel: all iterations of j write the same element of T, and the next iteration of the
-// loop i around them reads it, so that no iteration of j can have its own copy.
+// `parallel` refuses loop j. All iterations of j write the same element of T, and the next iteration of loop i reads
+// it. So the iterations of j cannot have private copies of T.
 TEST(Parallel, RefusesWhatALoopAroundCarriesInElementsOfAllIterations) {
   Schedule s = Scheduled(ParseProgram(R"(kiln.program v1
 program carried

@@ -134,8 +134,8 @@ TEST(GpuPlans, SoftmaxReducesOverThreads) {
   ExpectPlansTheSchedule(kernel, 2);
 }
 
-// PlanKernels refuses a pipelined loop whose only child is a block around two nests of threads. Without this block, the
-// loop would have two children, but a pipeline stage for one.
+// PlanKernels refuses a pipelined loop whose only child is a block around two nests of threads. It inlines such blocks,
+// and then the loop would have two children, but a pipeline stage for only one of them.
 TEST(GpuPlans, RefuseABlockOfTwoNestsInAPipelinedLoop) {
   const auto program = ParseProgram(R"(kiln.program v1
 program nested

@@ -193,8 +193,8 @@ TEST(Candidate, ThatWritesBeforeTheStartViolatesAGuard) {
   EXPECT_EQ(Name(result), "guard_violated");
 }
 
-// Returns C code of a function f(in, out) that runs the statement `first`, then copies 1000 floats to a temporary `t`
-// from malloc, and from there doubled to the output.
+// Returns C code of a function f(a, b). It allocates a temporary `t` of 1000 floats with malloc, and then runs the
+// statement `first`, which may use `t`. Then it copies `a` to `t`, and writes the elements of `t`, doubled, to `b`.
 std::string ThroughTemporary(const std::string& first) {
   return absl::StrCat("int f(float* a, float* b) { volatile float* t = malloc(4000);\n", first,
                       "for (int i = 0; i < 1000; ++i) t[i] = a[i];\n"

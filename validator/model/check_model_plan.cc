@@ -254,7 +254,8 @@ class Replay {
     return CheckDisjoint(weights);
   }
 
-  // True if an earlier call of the same task prepares the same bytes from the same constants.
+  // True if an earlier call of the same task prepares the same constants into the same places of the weights. Then
+  // the two calls share these places.
   bool IsPreparedBefore(int c) const {
     const ModelCall& call = plan_.calls[c];
     const auto is_constant = [&](Id b) { return p_.buffers[b].role == Role::kConstant || IsPrepared(b); };

@@ -23,14 +23,16 @@
 namespace kiln::api {
 namespace {
 
-// The largest error that a result may have: kUnits roundings of the least exact float type or, if that is more,
-// kChanges times the change of the result when each given number changes by one rounding.
+// The largest error that a result may have, relative to its largest element: kUnits roundings of the model's least
+// exact float type, or, if that is more, kChanges times the change of this result when each input and constant changes
+// by one such rounding.
 constexpr double kUnits = 1000, kChanges = 20;
 constexpr int kDrawsForDoubles = 20;  // draws for each schedule in f64: it runs only once or twice
 
-// Draws floats for a parameter. Inputs lie between -1 and 1. Constants of several dimensions have either sign and a
-// range with which sums of products neither grow nor shrink from layer to layer (He et al., 2015). Constant vectors are
-// scales, shifts and variances: from 0.5 to 1.5.
+// Draws floats for a parameter. Inputs lie between -1 and 1. Constants of several dimensions lie within
+// +-sqrt(6 / fan-in), so that values neither grow nor shrink from layer to layer (He et al., 2015). The fan-in is
+// taken to be the number of elements divided by the largest dimension. Constant vectors are scales, shifts and
+// variances: from 0.5 to 1.5.
 std::string DrawFloats(const Program& p, Id id, Dice& dice) {
   const auto shape = p.Dims(p.buffers[id].shape);
   const int64_t elements = ElementsOf(p, id);
@@ -232,11 +234,12 @@ absl::StatusOr<ModelAccuracy> CheckModel(const ModelToCheck& check, const Target
     if (IsFloat(buffer.dtype)) {
       const double change = ErrorOf(DType::kF64, changed.results[result], exact.results[result]);
       const double error = ErrorOf(buffer.dtype, run->results[result], exact.results[result]);
-      accuracy.limit = std::max(accuracy.limit, kChanges * change);
-      if (error > accuracy.limit)
+      const double limit = std::max(kUnits * Unit(p), kChanges * change);
+      if (error > limit)
         return absl::FailedPreconditionError(absl::StrFormat(
             "result %s is %.2g of its range away from that of the model in f64; the limit is %.2g",
-            p.Text(buffer.name), error, accuracy.limit));
+            p.Text(buffer.name), error, limit));
+      accuracy.limit = std::max(accuracy.limit, limit);
       accuracy.error = std::max(accuracy.error, error);
     }
     ++result;

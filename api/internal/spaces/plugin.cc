@@ -71,8 +71,8 @@ std::string KeyOf(const std::string& source) {
   return absl::StrFormat("%016x%016x", Fnv(all, 0xcbf29ce484222325u), Fnv(all, 0x9e3779b97f4a7c15u));
 }
 
-// Runs a program with its standard error redirected to `errors`. Returns its exit status, or -1 if it did
-// not exit normally.
+// Runs a command with its standard error redirected to the file `errors`. Returns its exit status: 127 if the program
+// cannot be executed, -1 if it did not exit normally.
 int Run(const std::vector<std::string>& command, const fs::path& errors) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));

@@ -1,13 +1,15 @@
 // A child process that uses the GPU. A fault on the GPU spoils the process that caused it, and a kernel that never ends
-// stops only with it. So the parent never opens the driver: it watches the child, and starts another one after a fault.
+// stops only when its process ends. So the parent never opens the driver. It watches the child, and starts another one
+// after a fault or a timeout.
 //
 //   GpuProcess gpu;
 //   if (std::string problem = gpu.Start(); !problem.empty()) ...
 //   RunResult result = gpu.Run(request, seconds);
 //
-// After each run, the parent reads the clocks: if heat or the board slows the GPU down, the samples are not quiet.
+// After each run, the parent asks what slows the clocks (gpu_watch.h). If it is heat, the hardware's protection or the
+// power brake, the samples are not quiet. A power cap does not matter.
 //
-// One thread, which must be the only one of the process.
+// Threads: the process may have only one, because Start forks.
 #pragma once
 
 #include <sys/types.h>

@@ -42,9 +42,9 @@ class CodeBuilder {
   // operation `last`, or, if it is null, at the start of the block.
   void InLevel(mlir::Block* block, mlir::Operation* last, llvm::function_ref<void()> emit);
   int levels() const { return static_cast<int>(levels_.size()); }
-  // Returns the value with this key that was hoisted to a level (0: the function, 1: the outermost loop that runs
-  // around this place, and so on). If there is none, emits it there with `make`, after the values hoisted before. Keys
-  // start with a HoistedKind.
+  // Returns the value with this key that was hoisted to a level: 0 is the function, 1 the body of the outermost loop
+  // that runs around this place, and so on. If there is none, emits it there with `make`: at the beginning of the level
+  // (see InLevel), after the values hoisted before. Keys start with a HoistedKind.
   Value Hoist(int level, std::vector<int64_t> key, llvm::function_ref<Value()> make);
 
   Value ConstantIndex(int64_t value);

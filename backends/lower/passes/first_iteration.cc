@@ -4,9 +4,9 @@
 
 namespace kiln::plan {
 
-// Moves each test for the first iteration of a reduction out of the loops that contain nothing else, and copies these
-// loops into both arms of the test. The test never asks about such a loop: a loop that it asks about also contains
-// other blocks (decompose_reductions.h).
+// Moves each test for the first iteration of a reduction out of the loops that contain only this test, and copies these
+// loops into both arms. That is legal: the test compares no variable of such a loop, because each loop whose variable
+// it compares also contains other blocks (decompose_reductions.h).
 void FirstIteration(Nodes& nodes) {
   for (Node& node : nodes) {
     for (Nodes& arm : node.arms) FirstIteration(arm);

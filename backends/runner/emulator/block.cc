@@ -66,7 +66,7 @@ std::string EmulatedBlock::Place(const char* address) const {
   const auto at = [&](const char* begin) { return absl::StrCat(address - begin, " of "); };
   if (address >= shared_ && address < shared_ + std::max<int64_t>(launch_.shared_bytes, 1) + kArenaAlignment)
     return absl::StrCat(at(shared_), "shared memory, which has ", launch_.shared_bytes);
-  // Finds the argument that begins last at or before the address.
+  // Finds the argument with the highest begin at or before the address.
   const EmulatedLaunch::Argument* nearest = nullptr;
   for (const auto& argument : launch_.arguments)
     if (argument.begin <= address && (nearest == nullptr || argument.begin > nearest->begin))

@@ -26,8 +26,8 @@ bool TellsApart(const Program& program, Id block, Id loop);
 // iters.
 bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops);
 
-// True if proven: each element of the buffer that the block writes is written in one iteration of the loops around the block,
-// where those around the node `fixed` stay in the same iteration. False for reductions, and for blocks within blocks.
+// True if proven: no two iterations of the loops around the block write the same element of the buffer. The loops around
+// the node `fixed` count as being in one iteration. False for reductions and for blocks within blocks.
 bool WritesElementsOnce(const Program& program, Id block, Id buffer, Id fixed);
 
 // True if proven: the loops around the block run all of its instances. A part of a loop that was cut in two does not.

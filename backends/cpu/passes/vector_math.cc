@@ -104,8 +104,8 @@ class Functions : public Lanes {
     return Select(Less(size, F(0x1p-15)), x, math::CopySignOp::create(b_, result, x));
   }
 
-  // The quotient may be approximate: GPUs then take a reciprocal and a product instead of 10 instructions and a branch, for
-  // 2 ULP at most (PTX, div.approx.f32). CPUs divide.
+  // Computes erf(x). The quotient of two polynomials may be approximate (afn). GPUs then multiply by a reciprocal, with
+  // an error of at most 2 ULP (PTX, div.approx.f32), in place of about 10 instructions and a branch. CPUs divide.
   Value Erf(Value x) {
     const Value square = Least(Mul(x, x), kErfIsOne * kErfIsOne), fourth = Mul(square, square);
     const Value p = InPairs(square, fourth, kErfP), q = InPairs(square, fourth, kErfQ);

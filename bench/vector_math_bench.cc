@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "absl/strings/str_replace.h"
+#include "backends/runner/median.h"
 #include "lang/base/check.h"
 #include "testing/compiled/run_program.h"
 
@@ -76,11 +77,6 @@ double Now() {
   timespec now;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-double Median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-  return values[values.size() / 2];
 }
 
 void VectorMath(benchmark::State& state) {

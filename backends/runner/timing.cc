@@ -10,6 +10,8 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+
+#include "backends/runner/median.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -134,12 +136,6 @@ int RepeatsFor(TimedKernel& timed, const TimingPolicy& policy) {
     repeats = static_cast<int>(std::clamp(wanted, repeats * 2.0, double{kMaxRepeats}));
   }
   return repeats;
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const size_t n = values.size();
-  return n == 0 ? 1 : (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
 // Returns the relative standard error of the median, assuming a normal distribution between the quartiles.
@@ -334,7 +330,7 @@ TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* refe
     outcome.lower_bound = StopRuleHolds(policy, samples.all().front());
   } while (!outcome.lower_bound && !EnoughSamples(policy, samples, spent, MonotonicSeconds() - start) &&
            std::chrono::steady_clock::now() < give_up);
-  outcome.slowdown = Median(slowdowns);
+  outcome.slowdown = Median(slowdowns, 1);
   outcome.quiet = reference != nullptr && samples.AreQuiet((policy.runs + 1) / 2);  // else use all
   for (size_t k = 0; k < kernels->size(); ++k)
     (*kernels)[k].seconds = outcome.quiet ? FasterHalf(samples.quiet()[k]) : samples.all()[k];

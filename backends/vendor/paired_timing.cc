@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cores.h"
 #include "backends/measure/kernel.h"
+#include "backends/runner/median.h"
 #include "backends/runner/pool.h"
 #include "backends/vendor/stock_pipeline.h"
 #include "backends/workers/scratch_folder.h"
@@ -17,13 +18,6 @@ namespace kiln {
 namespace {
 
 constexpr int kResamples = 1000;
-
-double Median(std::vector<double> values) {
-  const size_t n = values.size();
-  if (n == 0) return 0;
-  std::sort(values.begin(), values.end());
-  return (values[(n - 1) / 2] + values[n / 2]) / 2;
-}
 
 // Returns as many random elements of `samples` as there are samples, drawn with replacement.
 std::vector<double> Drawn(const std::vector<double>& samples, Engine& engine) {

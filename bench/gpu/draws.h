@@ -24,6 +24,7 @@
 #include "backends/import/import.h"
 #include "backends/lower/kernels/plan_kernels.h"
 #include "backends/measure/kernel.h"
+#include "backends/runner/median.h"
 #include "lang/base/check.h"
 #include "lang/graph/outline.h"
 #include "lang/text/text.h"
@@ -81,10 +82,6 @@ struct DrawStudy {
   std::vector<double> build_s;
   std::string example;  // the trace and the program of the first refused draw whose reason contains `explain`
 
-  static double Median(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    return times.empty() ? 0 : times[times.size() / 2];
-  }
   double CandidatesPerSecond() const {
     return 1e6 * static_cast<double>(candidate_us.size()) / absl::c_accumulate(candidate_us, 1e-6);
   }

@@ -41,7 +41,7 @@ void PrintHead() {
 void PrintLine(const std::string& name, const std::string& gpu, const DrawStudy& study, bool reasons) {
   fmt::print("{:<8} {:<8} {:>6} {:>6} {:>9} {:>9} {:>6} {:>9} {:>10.0f} {:>13.0f}\n", name, gpu, study.valid,
              study.draws, study.programs.size(), study.sketches, study.built, study.accepted,
-             DrawStudy::Median(study.replay_us), study.CandidatesPerSecond());
+             Median(study.replay_us), study.CandidatesPerSecond());
   for (const auto& [why, count] : study.refused)
     if (reasons) fmt::print("  {:>5}  {}\n", count, why);
   std::fflush(stdout);
@@ -54,9 +54,9 @@ Json LineOf(const Json& key, const DrawStudy& study) {
                    {"sketches", study.sketches},
                    {"built", study.built},
                    {"accepted", study.accepted},
-                   {"replay_us", DrawStudy::Median(study.replay_us)},
+                   {"replay_us", Median(study.replay_us)},
                    {"candidates_per_second", study.CandidatesPerSecond()},
-                   {"build_s", DrawStudy::Median(study.build_s)},
+                   {"build_s", Median(study.build_s)},
                    {"machine", Host().fingerprint}});
   return line;
 }

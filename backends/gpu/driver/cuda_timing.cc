@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "backends/runner/median.h"
+
 namespace kiln {
 namespace {
 
@@ -16,13 +18,6 @@ constexpr int kReferenceSamples = 5;
 
 double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-double Median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 // Returns the standard error of the median, divided by the median, for normally distributed samples. Returns 1 for

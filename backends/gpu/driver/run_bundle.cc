@@ -9,16 +9,12 @@
 #include "absl/strings/string_view.h"
 #include "backends/gpu/driver/gpu_process.h"
 #include "backends/gpu/driver/json_text.h"
+#include "backends/runner/median.h"
 #include "backends/runner/protocol.h"
 #include "backends/workers/frames.h"
 
 namespace kiln {
 namespace {
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 std::string ResultText(const RunResult& result) {
   std::string text = absl::StrCat(", \"status\": ", JsonText(std::string(RunStatusName(result.status))));

@@ -53,8 +53,7 @@ inline std::string Data(const std::string& type, size_t seed) {
   return bytes;
 }
 
-// Returns the MLIR text with operations of arith and math on tensors converted to linalg, since stock MLIR passes do
-// not lower them.
+// Converts operations of arith and math on tensors in an MLIR text to linalg: stock MLIR passes lower no others.
 inline std::string WithLinalg(const std::string& text) {
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &Context());
   mlir::PassManager passes(&Context());

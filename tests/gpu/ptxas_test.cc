@@ -5,11 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-#include <fstream>
-#include <sstream>
-
 #include "absl/strings/match.h"
-#include "test_paths.h"
 
 namespace kiln {
 namespace {
@@ -66,20 +62,6 @@ TEST(Ptxas, SaysWhereItWasLookedFor) {
             "/nowhere/ptxas");
   unsetenv("KILN_PTXAS");
   EXPECT_TRUE(FindPtxas().ok()) << FindPtxas().status();
-}
-
-// Assembles the PTX of a product that keeps 64 sums in each of 32 threads. ptxas alone would use 96 registers and spill
-// 20 bytes, so that an SM holds more blocks. Tests that Kiln's call of ptxas gives more registers and no spills.
-TEST(Ptxas, DoesNotSpillForMoreThreadBlocks) {
-  std::ifstream file(KILN_SOURCE_DIR "/tests/inputs/ptx/product_of_64_sums.ptx");
-  std::stringstream ptx;
-  ptx << file.rdbuf();
-  for (const char* chip : {"sm_80", "sm_90a"}) {
-    const auto cubin = AssemblePtx(ptx.str(), chip);
-    ASSERT_TRUE(cubin.ok()) << cubin.status();
-    EXPECT_EQ(CheckKernels(cubin->report), absl::OkStatus()) << chip;
-    EXPECT_GT(cubin->report.kernels[0].registers, 96) << chip;
-  }
 }
 
 TEST(Ptxas, ExplainsARefusedText) {

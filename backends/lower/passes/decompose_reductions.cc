@@ -103,15 +103,13 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   std::vector<Iter> iters;
   for (size_t i = 0; i < old.size(); ++i) {
     Iter iter = old[i];
-    // Copies an iter to the initialization block. A reduction iter becomes a spatial iter that is always 0, so that the
-    // other iters keep their positions and expressions need no renumbering.
+    // Copies an iter. A reduction iter becomes a spatial iter that is always 0: others keep their positions.
     const bool moves = iter.kind == IterKind::kSpatial;
     iter.kind = IterKind::kSpatial;
     iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : IndexSum::Constant(0), iter.extent);
     iters.push_back(iter);
   }
-  // Copies the guards over spatial loops: each becomes a further iter of the initialization block, whose extent keeps
-  // instances out for which the guard fails.
+  // Copies each guard over spatial loops as an iter whose extent keeps out instances for which the guard fails.
   for (const Guard& guard : bindings.guards) {
     bool involved = true;
     for (const IndexSplit& split : guard.value.splits) {

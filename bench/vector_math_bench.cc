@@ -9,8 +9,8 @@
 #include <numeric>
 
 #include "absl/strings/str_replace.h"
-#include "backends/runner/median.h"
 #include "lang/base/check.h"
+#include "lang/base/median.h"
 #include "testing/compiled/run_program.h"
 
 namespace kiln {

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <optional>
 
-#include "backends/runner/median.h"
+#include "lang/base/median.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

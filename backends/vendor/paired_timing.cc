@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/cores.h"
 #include "backends/measure/kernel.h"
-#include "backends/runner/median.h"
 #include "backends/runner/pool.h"
 #include "backends/vendor/stock_pipeline.h"
 #include "backends/workers/scratch_folder.h"
+#include "lang/base/median.h"
 #include "lang/base/random.h"
 #include "lang/text/serialize.h"
 

@@ -113,7 +113,7 @@ const std::vector<Row> kTable = {
     // LLVM.
     {"backends/workers/", {"lang/base/"}, {"seccomp.h"}},
     {"backends/runner/emulator/", {"lang/base/"}, {}},
-    {"backends/runner/", {"backends/workers/", "backends/runner/emulator/", "search/outcome.h"}, {"hwloc.h", "hwloc/", "seccomp.h"}},
+    {"backends/runner/", {"backends/workers/", "backends/runner/emulator/", "lang/base/median.h", "search/outcome.h"}, {"hwloc.h", "hwloc/", "seccomp.h"}},
     {"backends/cpu/", {"lang/base/", "lang/target/", "lang/intrinsics/"}, {"llvm/", "hwloc.h", "hwloc/"}},
     {"backends/cpu/passes/", {"lang/base/"}, {"mlir/", "llvm/"}},
     {"backends/codegen/", {"backends/workers/", "backends/cpu/", "backends/cpu/passes/", "lang/target/"}, {"mlir/", "llvm/", "lld/"}},
@@ -132,7 +132,7 @@ const std::vector<Row> kTable = {
     {"backends/lower/",
      {"backends/cpu/passes/", "backends/codegen/", "backends/lower/plan/", "backends/lower/passes/", "backends/lower/text/",
       "backends/lower/emit/", "lang/base/", "lang/program/", "lang/analysis/", "lang/text/"}, {"mlir/", "llvm/"}},
-    {"backends/gpu/driver/", {"backends/workers/", "backends/runner/"}, {}},
+    {"backends/gpu/driver/", {"backends/workers/", "backends/runner/", "lang/base/median.h"}, {}},
     {"backends/gpu/",
      {"backends/workers/", "backends/runner/launch.h", "backends/cpu/", "backends/cpu/passes/", "backends/codegen/",
       "backends/lower/plan/", "backends/lower/passes/", "backends/lower/emit/", "lang/base/", "lang/program/",

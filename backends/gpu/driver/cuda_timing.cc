@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "backends/runner/median.h"
+#include "lang/base/median.h"
 
 namespace kiln {
 namespace {

@@ -9,9 +9,9 @@
 #include "absl/strings/string_view.h"
 #include "backends/gpu/driver/gpu_process.h"
 #include "backends/gpu/driver/json_text.h"
-#include "backends/runner/median.h"
 #include "backends/runner/protocol.h"
 #include "backends/workers/frames.h"
+#include "lang/base/median.h"
 
 namespace kiln {
 namespace {

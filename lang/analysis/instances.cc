@@ -43,12 +43,12 @@ void AddDigits(const IndexSum& sum, const std::vector<Id>& loops, const Extents&
   for (const IndexSplit& s : terms) digits.push_back({s.source, s.lower, s.extent});
 }
 
-std::vector<Digit> DigitsOf(const Program& p, const std::vector<IndexSum>& sums,
-                            const std::vector<Id>& loops) {
+std::vector<Digit> DigitsOf(const Program& p, const std::vector<IndexSum>& sums, const std::vector<Id>& loops,
+                            bool marks = false) {
   const Extents extents(p);
   std::vector<Digit> digits;
   digits.reserve(8);
-  for (const IndexSum& sum : sums) AddDigits(sum, loops, extents, 0, digits);
+  for (const IndexSum& sum : sums) AddDigits(sum, loops, extents, 0, digits, marks);
   return digits;
 }
 
@@ -113,10 +113,7 @@ bool WritesElementsOnce(const Program& p, Id block, Id buffer, Id fixed) {
   std::vector<Id> loops = LoopsAround(p, block);
   std::erase_if(loops,
                 [&](Id loop) { return IsAncestor(p, loop, fixed) || p.loop(loop).extent.UpperBound() == 1; });
-  const Extents extents(p);
-  std::vector<Digit> digits;
-  for (const IndexSum& sum : ResolveBindings(p, block).iters)
-    AddDigits(sum, loops, extents, 0, digits, /*marks=*/true);
+  std::vector<Digit> digits = DigitsOf(p, ResolveBindings(p, block).iters, loops, /*marks=*/true);
   AddDigitsOfMarks(p, loops, digits);
   return AreCovered(p, loops, digits);
 }

@@ -1,5 +1,5 @@
 // Tells errors that are mistakes of the caller from other errors, beside their codes (absl::StatusCode). A message is a
-// sentence for people: what was wrong, where, what was found and what to do.
+// sentence for people. It tells what is wrong, where, what Kiln found and what the user can do.
 #pragma once
 
 #include "absl/status/status.h"

@@ -44,7 +44,7 @@ struct JobResult {
 class Job {
  public:
   // Parses the JSON specification of a job. An error in it is a Mistake (api/errors.h). The message names the place as
-  // a JSON pointer, what was found there and what was wanted, for example
+  // a JSON pointer, the value that stands there and the value that Kiln expects, for example
   //   job: /trials: "many" is given; it must be a whole number from 0 to 100000000
   static absl::StatusOr<Job> Parse(absl::string_view json);
 

@@ -55,8 +55,7 @@ class Outliner {
   }
 
  private:
-  // True for operations of which each cut gets its own copy: small constants, empty tensors, fills, and computations of
-  // scalars.
+  // True if each cut copies the operation: small constants, empty tensors, fills, and computations of scalars.
   bool IsCopied(mlir::Operation* op) const {
     if (op == nullptr || op->getBlock() != &block_ || region_.contains(op) || !mlir::isMemoryEffectFree(op) ||
         IsDetached(op, least_detached_))

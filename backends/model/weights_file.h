@@ -8,7 +8,7 @@
 // completely when they are opened, except that a bool may have any byte.
 //
 // Errors: kNotFound (no such file), kUnavailable (it cannot be read), kInvalidArgument (it is malformed, or has tensors
-// of types that Kiln lacks) with file, tensor, what was found and what was wanted.
+// of types that Kiln lacks). Messages name the file, the tensor, the value found and the value expected.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,7 @@ CudaKernel::CudaKernel(CudaDevice& gpu, const KernelObject& object) : gpu_(gpu),
 CudaKernel::~CudaKernel() { gpu_.Unload(library_); }
 
 // Reads the fields of the kernel's object, and checks that they, the parameters, the launches and the cubin fit
-// together. Returns a message about what is wrong; "" if nothing is.
+// together. Returns a message that names the fault, or "" if they fit.
 std::string CudaKernel::Problem() {
   bool has_list = false;
   for (const KernelField& field : object_.fields) {

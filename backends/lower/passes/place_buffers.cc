@@ -100,7 +100,7 @@ struct OuterLoops {
   }
 };
 
-// Returns the outer loops of a temporary: loops of which its memory needs the elements of only one iteration at a time.
+// Returns the outer loops of a temporary. Its memory holds the elements of one iteration of these loops at a time.
 // `in_turns`: the loops around all its accesses in which no iteration reads elements that another one wrote.
 OuterLoops LoopsOutside(const Program& p, Id buffer, const std::vector<Id>& in_turns) {
   const Owner owner = p.buffers[buffer].scope.owner;

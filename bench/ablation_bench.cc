@@ -15,10 +15,10 @@
 #include <cstdio>
 #include <map>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/str_split.h"
 #include "backends/import/import.h"
 #include "bench/searches.h"
+#include "bench/support/command_line.h"
 #include "lang/graph/outline.h"
 #include "search/cost/random_model.h"
 #include "search/database/memory_store.h"
@@ -176,23 +176,20 @@ int Main(int argc, char** argv) {
   int trials = 256, seeds = 30;
   std::string results, without, operators = "GMM0,C2D2,R23,RL9,RL23,GRP0,GRPL1,DEP0,T2D0,SFM1,SFM3,NRM0";
   std::vector<std::string> wanted;
-  CLI::App app("What each part of the search is worth", "ablation_bench");
-  app.add_flag("--cpu", cpu, "GMM0, C2D2 and GRP0 on this machine, instead of the simulated one");
-  app.add_option("--trials", trials, "Candidates of each search")->capture_default_str();
-  app.add_option("--seeds", seeds, "Searches of each variant and program; 0: only report")
-      ->capture_default_str();
-  app.add_option("--results", results,
-                 "Lines of JSON, to which results are appended; by default bench/results/ablation.json, with "
-                 "--without policies.json, and with --cpu ablation-cpu.json or policies-cpu.json");
+  CommandLine line("ablation_bench", "What each part of the search is worth");
+  line.Add("--cpu", &cpu, "GMM0, C2D2 and GRP0 on this machine, instead of the simulated one");
+  line.Add("--trials", &trials, "Candidates of each search");
+  line.Add("--seeds", &seeds, "Searches of each variant and program; 0: only report");
+  line.Add("--results", &results,
+           "Lines of JSON, to which results are appended; by default bench/results/ablation.json, with "
+           "--without policies.json, and with --cpu ablation-cpu.json or policies-cpu.json");
   std::vector<std::string> variants;
   for (const Variant& variant : kVariants) variants.push_back(variant.name);
-  app.add_option("VARIANT", wanted, "Of which searches are made; all by default")
-      ->check(CLI::IsMember(variants));
-  app.add_option("--without", without,
-                 "Policies, with commas between, each of which is switched alone; \"all\" for all");
-  app.add_option("--operators", operators, "With --without: what is searched, of bench/operators")
-      ->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+  line.Add("VARIANT", &wanted, "Of which searches are made; all by default", {.names = variants});
+  line.Add("--without", &without,
+           "Policies, with commas between, each of which is switched alone; \"all\" for all");
+  line.Add("--operators", &operators, "With --without: what is searched, of bench/operators");
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   const absl::StatusOr<std::vector<Variant>> searched = without.empty() ? kVariants : WithoutEach(without);
   if (!searched.ok()) {
     std::fprintf(stderr, "ablation_bench: %s\n", std::string(searched.status().message()).c_str());

@@ -10,11 +10,11 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "CLI/CLI.hpp"
 #include "backends/measure/measurer.h"
 #include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
-#include "bench/json_results.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "bench/tune_alone.h"
 #include "lang/analysis/cost.h"
 #include "lang/base/check.h"
@@ -115,13 +115,13 @@ absl::Status Measure(const Options& o) {
 
 int Main(int argc, char** argv) {
   Options o;
-  CLI::App app("A tuned product of matrices beside one scheduled by hand", "by_hand_bench");
-  app.add_option("--size", o.size, "Rows and columns")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--trials", o.trials)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--seed", o.seed)->capture_default_str();
-  app.add_option("--results", o.results, "Lines of JSON, appended")->capture_default_str();
-  app.add_option("--commit", o.commit, "Stored with results");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("by_hand_bench", "A tuned product of matrices beside one scheduled by hand");
+  line.Add("--size", &o.size, "Rows and columns", {.least = 1});
+  line.Add("--trials", &o.trials, "", {.least = 1});
+  line.Add("--seed", &o.seed);
+  line.Add("--results", &o.results, "Lines of JSON, appended");
+  line.Add("--commit", &o.commit, "Stored with results");
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   const absl::Status status = Measure(o);
   if (!status.ok()) std::fprintf(stderr, "by_hand_bench: %s\n", status.ToString().c_str());
   return status.ok() ? 0 : 1;

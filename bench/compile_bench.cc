@@ -17,15 +17,15 @@
 #include <cmath>
 #include <cstdio>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "backends/builder/compile.h"
 #include "backends/codegen/context.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/kernel.h"
 #include "backends/vendor/paired_timing.h"
-#include "bench/json_results.h"
 #include "bench/random_candidates.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "build_info.h"
 #include "lang/text/text.h"
 #include "testing/matmul.h"
@@ -219,15 +219,15 @@ absl::StatusOr<Json> Measure(const Options& o) {
 
 int Main(int argc, char** argv) {
   Options o;
-  CLI::App app("What compiling takes", "compile_bench");
-  app.add_option("--traces", o.traces)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--rounds", o.rounds)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--seed", o.seed)->capture_default_str();
-  app.add_option("--slowest", o.slowest)->capture_default_str();
-  app.add_flag("--o3", o.o3);
-  app.add_option("--results", o.results, "Lines of JSON, appended")->capture_default_str();
-  app.add_option("--commit", o.commit, "Stored with results");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("compile_bench", "What compiling takes");
+  line.Add("--traces", &o.traces, "", {.least = 1});
+  line.Add("--rounds", &o.rounds, "", {.least = 1});
+  line.Add("--seed", &o.seed);
+  line.Add("--slowest", &o.slowest);
+  line.Add("--o3", &o.o3);
+  line.Add("--results", &o.results, "Lines of JSON, appended");
+  line.Add("--commit", &o.commit, "Stored with results");
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   Json result = {
       {"kiln", KILN_VERSION}, {"machine", Host().fingerprint}, {"commit", o.commit}, {"seed", o.seed}};
   const auto measured = Measure(o);

@@ -22,14 +22,14 @@
 #include <iostream>
 #include <map>
 
-#include "CLI/CLI.hpp"
 #include "backends/builder/compile.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/kernel.h"
 #include "backends/vendor/paired_timing.h"
-#include "bench/json_results.h"
 #include "bench/random_candidates.h"
 #include "bench/searches.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "lang/text/hash.h"
 #include "search/cost/models.h"
 #include "search/database/memory_store.h"
@@ -266,14 +266,14 @@ int Main(int argc, char** argv) {
   std::string results, commit;
   const std::vector<ConstantCheck> checks = Checks();
   for (const ConstantCheck& check : checks) names.push_back(check.constant);
-  CLI::App app("Whether other values of a target's constants are better", "constants_bench");
-  app.add_option("--factor", factor)->check(CLI::Range(1.1, 100.0))->capture_default_str();
-  app.add_option("--trials", bench.trials, "Of a search")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--seed", bench.seed, "Of draws and searches")->capture_default_str();
-  app.add_option("--results", results, "Lines of JSON, appended");
-  app.add_option("--commit", commit, "Stored with results");
-  app.add_option("CONSTANT", wanted, "All by default")->check(CLI::IsMember(names));
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("constants_bench", "Whether other values of a target's constants are better");
+  line.Add("--factor", &factor, "", {.least = 1.1, .most = 100.0});
+  line.Add("--trials", &bench.trials, "Of a search", {.least = 1});
+  line.Add("--seed", &bench.seed, "Of draws and searches");
+  line.Add("--results", &results, "Lines of JSON, appended");
+  line.Add("--commit", &commit, "Stored with results");
+  line.Add("CONSTANT", &wanted, "All by default", {.names = names});
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   for (const ConstantCheck& check : checks) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), check.constant) == wanted.end()) continue;
     const CostRow& row = *std::find_if(CostRows().begin(), CostRows().end(),

@@ -13,11 +13,11 @@
 #include <cmath>
 #include <iostream>
 
-#include "CLI/CLI.hpp"
 #include "backends/cpu/cores.h"
 #include "backends/import/import.h"
-#include "bench/json_results.h"
 #include "bench/searches.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "lang/analysis/cost.h"
 #include "lang/graph/outline.h"
 #include "search/database/memory_store.h"
@@ -158,17 +158,17 @@ void Measure(const std::string& model, const Settings& settings) {
 
 int Main(int argc, char** argv) {
   Settings settings;
-  CLI::App app("default schedules beside searches");
-  app.add_option("--seconds", settings.seconds);
-  app.add_option("--changes", settings.changes);
-  app.add_option("--trials", settings.trials);
-  app.add_option("--tuned", settings.tuned);
-  app.add_option("--inputs", settings.inputs);
-  app.add_option("--seed", settings.seed);
-  app.add_option("--results", settings.results);
-  app.add_option("--commit", settings.commit);
-  app.add_option("models", settings.models)->required();
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("default_schedules_bench", "default schedules beside searches");
+  line.Add("--seconds", &settings.seconds);
+  line.Add("--changes", &settings.changes);
+  line.Add("--trials", &settings.trials);
+  line.Add("--tuned", &settings.tuned);
+  line.Add("--inputs", &settings.inputs);
+  line.Add("--seed", &settings.seed);
+  line.Add("--results", &settings.results);
+  line.Add("--commit", &settings.commit);
+  line.Add("models", &settings.models, "", {.required = true});
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   for (const std::string& model : settings.models) Measure(model, settings);
   return 0;
 }

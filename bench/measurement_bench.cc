@@ -22,14 +22,14 @@
 #include <cstdio>
 #include <functional>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "backends/cpu/targets.h"
 #include "backends/measure/measurer.h"
 #include "backends/vendor/paired_timing.h"
 #include "backends/workers/scratch_folder.h"
-#include "bench/json_results.h"
 #include "bench/random_candidates.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "build_info.h"
 #include "testing/compiled/injections.h"
 #include "testing/matmul.h"
@@ -200,17 +200,15 @@ void Report(const std::string& part, const std::string& name, const Options& o,
 
 int Main(int argc, char** argv) {
   Options o;
-  CLI::App app("Whether a measured time can be trusted", "measurement_bench");
-  app.add_flag("--runs", o.runs);
-  app.add_flag("--race", o.race);
-  app.add_flag("--injections", o.injections);
-  app.add_option("--injected", o.injected, "Defects in all")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--seed", o.seed, "The first of the injections")->capture_default_str();
-  app.add_option("--results", o.results, "Lines of JSON, appended")->capture_default_str();
-  app.add_option("--commit", o.commit, "Stored with results");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("measurement_bench", "Whether a measured time can be trusted");
+  line.Add("--runs", &o.runs);
+  line.Add("--race", &o.race);
+  line.Add("--injections", &o.injections);
+  line.Add("--injected", &o.injected, "Defects in all", {.least = 1});
+  line.Add("--seed", &o.seed, "The first of the injections");
+  line.Add("--results", &o.results, "Lines of JSON, appended");
+  line.Add("--commit", &o.commit, "Stored with results");
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   const bool all = !o.runs && !o.race && !o.injections;
   if (all || o.injections) {
     const int each = (o.injected + 7) / 8;

@@ -8,7 +8,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "backends/measure/measurer.h"
-#include "bench/json_results.h"
+#include "bench/support/json_results.h"
 #include "lang/base/check.h"
 #include "modules/space.h"
 #include "search/database/store.h"

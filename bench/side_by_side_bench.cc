@@ -16,14 +16,14 @@
 #include <optional>
 #include <sstream>
 
-#include "CLI/CLI.hpp"
 #include "backends/codegen/version.h"
 #include "backends/cpu/cores.h"
 #include "backends/import/import.h"
 #include "backends/measure/measurer.h"
 #include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
-#include "bench/json_results.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "build_info.h"
 #include "lang/analysis/cost.h"
 #include "modules/space.h"
@@ -153,18 +153,13 @@ absl::StatusOr<bool> Report(const std::string& argument, const Options& o) {
 
 int Main(int argc, char** argv) {
   Options o;
-  CLI::App app("Tuned programs beside stock passes and LLVM -O3", "side_by_side_bench");
-  app.add_option("--trials", o.trials, "Candidates to measure for each file")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  app.add_option("--seed", o.seed, "Of all random choices")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  app.add_option("--results", o.results, "Lines of JSON, to which results are appended")
-      ->capture_default_str();
-  app.add_option("--commit", o.commit, "Stored with results");
-  app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=RATIO")->required();
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("side_by_side_bench", "Tuned programs beside stock passes and LLVM -O3");
+  line.Add("--trials", &o.trials, "Candidates to measure for each file", {.least = 1});
+  line.Add("--seed", &o.seed, "Of all random choices", {.least = 0});
+  line.Add("--results", &o.results, "Lines of JSON, to which results are appended");
+  line.Add("--commit", &o.commit, "Stored with results");
+  line.Add("FILE", &o.files, "FILE.mlir, or FILE.mlir=RATIO", {.required = true});
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   bool good = true;
   for (const std::string& argument : o.files) {
     const auto reached = Report(argument, o);

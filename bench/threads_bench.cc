@@ -17,7 +17,6 @@
 #include <fstream>
 #include <sstream>
 
-#include "CLI/CLI.hpp"
 #include "backends/cpu/targets.h"
 #include "backends/import/import.h"
 #include "backends/runner/kiln_pool.h"
@@ -25,7 +24,8 @@
 #include "backends/runner/timing.h"
 #include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
-#include "bench/json_results.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "bench/tune_alone.h"
 #include "testing/compiled/run_program.h"
 #include "trace/replay.h"
@@ -237,14 +237,14 @@ absl::Status ReportGain(const Scheduled& tuned, const Options& o) {
 
 int Main(int argc, char** argv) {
   Options o;
-  CLI::App app("What threads cost and gain", "threads_bench");
-  app.add_option("--trials", o.trials)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--seed", o.seed)->check(CLI::NonNegativeNumber)->capture_default_str();
-  app.add_option("--threads", o.threads)->check(CLI::Range(2, kMaxThreads))->capture_default_str();
-  app.add_option("--results", o.results, "Lines of JSON, appended");
-  app.add_option("--commit", o.commit, "Stored with results");
-  app.add_option("FILE", o.files, "FILE.mlir, or FILE.mlir=TRACE");
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("threads_bench", "What threads cost and gain");
+  line.Add("--trials", &o.trials, "", {.least = 1});
+  line.Add("--seed", &o.seed, "", {.least = 0});
+  line.Add("--threads", &o.threads, "", {.least = 2, .most = kMaxThreads});
+  line.Add("--results", &o.results, "Lines of JSON, appended");
+  line.Add("--commit", &o.commit, "Stored with results");
+  line.Add("FILE", &o.files, "FILE.mlir, or FILE.mlir=TRACE");
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   std::vector<Scheduled> tuned;  // tunes everything before this thread is pinned to one core
   for (const std::string& file : o.files) {
     auto result = ScheduleOf(file, o);

@@ -18,15 +18,15 @@
 #include <map>
 #include <random>
 
-#include "CLI/CLI.hpp"
 #include "backends/cpu/targets.h"
 #include "backends/measure/measurer.h"
 #include "backends/runner/pool.h"
 #include "backends/runner/timing.h"
 #include "backends/vendor/paired_timing.h"
 #include "bench/fma_probe.h"
-#include "bench/json_results.h"
 #include "bench/searches.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "bench/tune_alone.h"
 #include "lang/analysis/cost.h"
 #include "lang/reference/interpreter.h"
@@ -185,12 +185,12 @@ int Main(int argc, char** argv) {
   uint64_t seed = 0;
   std::string results = "floors.json", commit;
   std::vector<std::string> names;
-  CLI::App app("Ratios and rates that must not fall below a floor", "floors_bench");
-  app.add_option("--seed", seed, "Of all random choices")->capture_default_str();
-  app.add_option("--results", results, "Lines of JSON, to which results are appended")->capture_default_str();
-  app.add_option("--commit", commit, "Stored with results");
-  app.add_option("NAME", names, "NAME, or NAME=FLOOR")->required();
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("floors_bench", "Ratios and rates that must not fall below a floor");
+  line.Add("--seed", &seed, "Of all random choices");
+  line.Add("--results", &results, "Lines of JSON, to which results are appended");
+  line.Add("--commit", &commit, "Stored with results");
+  line.Add("NAME", &names, "NAME, or NAME=FLOOR", {.required = true});
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   bool good = true;
   for (const std::string& argument : names) {
     const auto result = Measure(argument, seed);

@@ -17,7 +17,6 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/str_split.h"
 #include "backends/codegen/context.h"
 #include "backends/cpu/targets.h"
@@ -25,7 +24,8 @@
 #include "backends/gpu/lower_kernels.h"
 #include "backends/gpu/ptxas.h"
 #include "bench/gpu/draws.h"
-#include "bench/json_results.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "build_info.h"
 #include "fmt/format.h"
 #include "lang/target/gpu.h"
@@ -144,17 +144,17 @@ Json Measure(const Options& o, const std::string& name) {
 
 int Main(int argc, char** argv) {
   Options o;
-  CLI::App app("What compiling for a GPU takes", "gpu_compile_bench");
-  app.add_option("--target", o.target, "The name of a GPU")->capture_default_str();
-  app.add_option("--operators", o.operators, "Files of bench/operators, with commas")->capture_default_str();
-  app.add_option("--draws", o.draws, "For each operator")->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--rounds", o.rounds)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--seed", o.seed)->capture_default_str();
-  app.add_option("--slowest", o.slowest)->capture_default_str();
-  app.add_option("--results", o.results, "A file to which lines of JSON are appended");
-  app.add_option("--commit", o.commit, "Stored with results");
-  app.allow_extras();  // those of Google Benchmark
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("gpu_compile_bench", "What compiling for a GPU takes");
+  line.Add("--target", &o.target, "The name of a GPU");
+  line.Add("--operators", &o.operators, "Files of bench/operators, with commas");
+  line.Add("--draws", &o.draws, "For each operator", {.least = 1});
+  line.Add("--rounds", &o.rounds, "", {.least = 1});
+  line.Add("--seed", &o.seed);
+  line.Add("--slowest", &o.slowest);
+  line.Add("--results", &o.results, "A file to which lines of JSON are appended");
+  line.Add("--commit", &o.commit, "Stored with results");
+  line.AllowOthers();  // those of Google Benchmark
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   for (const std::string& name : std::vector<std::string>(absl::StrSplit(o.operators, ','))) {
     Json result = {{"machine", Host().fingerprint}, {"commit", o.commit}};
     result.update(Measure(o, name));

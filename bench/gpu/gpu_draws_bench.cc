@@ -10,12 +10,12 @@
 // the text. Run from the root of the sources.
 #include <cstdio>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/str_split.h"
 #include "backends/cpu/machine.h"
 #include "backends/cpu/targets.h"
 #include "bench/gpu/draws.h"
-#include "bench/json_results.h"
+#include "bench/support/command_line.h"
+#include "bench/support/json_results.h"
 #include "fmt/format.h"
 
 namespace kiln {
@@ -93,19 +93,18 @@ int Study(const Options& options) {
 int Main(int argc, char** argv) {
   Options options;
   DrawOptions& draws = options.draws;
-  CLI::App app("Counts valid draws");
-  app.add_option("--space", draws.space, "A space string");
-  app.add_option("--targets", options.targets, "Names of GPUs, with commas");
-  app.add_option("--operators", options.operators, "Files of bench/operators, with commas");
-  app.add_option("--draws", draws.draws, "Draws for each operator and target");
-  app.add_option("--ptxas", draws.built, "How many valid draws are built, for each operator and target");
-  app.add_option("--builders", options.builders, "How many builds run at a time");
-  app.add_option("--results", options.results, "A file to which lines of JSON are appended");
-  app.add_option("--commit", options.commit, "Stored with results");
-  app.add_option("--explain", draws.explain,
-                 "Print the first draw that is refused for a reason with this text");
-  app.allow_extras();  // those of Google Benchmark
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("gpu_draws_bench", "Counts valid draws");
+  line.Add("--space", &draws.space, "A space string");
+  line.Add("--targets", &options.targets, "Names of GPUs, with commas");
+  line.Add("--operators", &options.operators, "Files of bench/operators, with commas");
+  line.Add("--draws", &draws.draws, "Draws for each operator and target");
+  line.Add("--ptxas", &draws.built, "How many valid draws are built, for each operator and target");
+  line.Add("--builders", &options.builders, "How many builds run at a time");
+  line.Add("--results", &options.results, "A file to which lines of JSON are appended");
+  line.Add("--commit", &options.commit, "Stored with results");
+  line.Add("--explain", &draws.explain, "Print the first draw that is refused for a reason with this text");
+  line.AllowOthers();  // those of Google Benchmark
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   const std::unique_ptr<BuilderPool> builders = draws.built > 0 ? Builders(options.builders) : nullptr;
   draws.builders = builders.get();
   return Study(options);

@@ -13,7 +13,6 @@
 #include <fstream>
 #include <optional>
 
-#include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -30,6 +29,7 @@
 #include "backends/workers/run_program.h"
 #include "bench/gpu_day/ptx.h"
 #include "bench/gpu_day/truths.h"
+#include "bench/support/command_line.h"
 #include "lang/base/check.h"
 #include "lang/program/layout.h"
 #include "search/features/gpu_roofline.h"
@@ -227,13 +227,13 @@ class Day {
 
 int main(int count, char** arguments) {
   kiln::Options options;
-  CLI::App app("Writes the kernels of a day with a GPU");
-  app.add_option("-o,--output", options.folder)->required();
-  app.add_option("--sanitized", options.sanitized, "Folder of the bundle for compute-sanitizer");
-  app.add_option("--target", options.target, "The GPU")->capture_default_str();
-  app.add_option("--elements", options.elements, "Of the copy, a multiple of 1024")->capture_default_str();
-  app.add_option("--stand-ins", options.stand_ins, "Folder for what the fake driver runs");
-  CLI11_PARSE(app, count, arguments);
+  kiln::CommandLine line("kiln_gpu_day", "Writes the kernels of a day with a GPU");
+  line.Add("-o,--output", &options.folder, "", {.required = true});
+  line.Add("--sanitized", &options.sanitized, "Folder of the bundle for compute-sanitizer");
+  line.Add("--target", &options.target, "The GPU");
+  line.Add("--elements", &options.elements, "Of the copy, a multiple of 1024");
+  line.Add("--stand-ins", &options.stand_ins, "Folder for what the fake driver runs");
+  if (const auto exit_code = line.Parse(count, arguments)) return *exit_code;
   const kiln::Gpu* const gpu = kiln::FindGpu(options.target);
   KILN_CHECK(gpu != nullptr, options.target + " is no GPU");
   if (!options.stand_ins.empty()) std::filesystem::create_directories(options.stand_ins);

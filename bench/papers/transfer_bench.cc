@@ -15,9 +15,9 @@
 #include <fstream>
 #include <map>
 
-#include "CLI/CLI.hpp"
 #include "backends/import/import.h"
 #include "bench/searches.h"
+#include "bench/support/command_line.h"
 #include "search/database/memory_store.h"
 #include "search/database/sqlite_store.h"
 #include "search/run/global_model.h"
@@ -148,14 +148,14 @@ class Transfer {
 
 int Main(int argc, char** argv) {
   Options o;
-  CLI::App app("Trials that a model of other operators saves", "transfer_bench");
-  app.add_option("--folder", o.folder, "Where records are kept")->capture_default_str();
-  app.add_option("--source-trials", o.source_trials)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--trials", o.trials)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("--seeds", o.seeds)->check(CLI::PositiveNumber)->capture_default_str();
-  app.add_option("MODEL", o.models, "Of which searches are made; all by default")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kModels), std::end(kModels))));
-  CLI11_PARSE(app, argc, argv);
+  CommandLine line("transfer_bench", "Trials that a model of other operators saves");
+  line.Add("--folder", &o.folder, "Where records are kept");
+  line.Add("--source-trials", &o.source_trials, "", {.least = 1});
+  line.Add("--trials", &o.trials, "", {.least = 1});
+  line.Add("--seeds", &o.seeds, "", {.least = 1});
+  line.Add("MODEL", &o.models, "Of which searches are made; all by default",
+           {.names = std::vector<std::string>(std::begin(kModels), std::end(kModels))});
+  if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
   Transfer(o).Run();
   return 0;
 }

@@ -1,0 +1,50 @@
+// The command line of a benchmark. CLI11 is compiled once, and not with each benchmark.
+//
+//   CommandLine line("by_hand_bench", "A tuned product of matrices beside one scheduled by hand");
+//   line.Add("--size", &size, "Rows and columns", {.least = 1});
+//   if (const auto exit_code = line.Parse(argc, argv)) return *exit_code;
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace kiln {
+
+// Which values an option takes.
+struct OptionValues {
+  double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
+  std::vector<std::string> names = {};  // any if empty
+  bool required = false;                // the option must be given
+};
+
+class CommandLine {
+ public:
+  // What an option sets. A bool is a flag.
+  using Variable =
+      std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*, std::vector<std::string>*>;
+
+  CommandLine(const std::string& name, const std::string& about);
+  ~CommandLine();
+
+  // Adds an option "--name", or an argument NAME. The help shows the variable's present value as the default.
+  void Add(const std::string& name, Variable variable, const std::string& help = "",
+           const OptionValues& values = {});
+  // Leaves alone what is not known: options of Google Benchmark.
+  void AllowOthers();
+  // Sets the variables. Returns the exit code if the program must end: 0 after --help; another after a mistake, which
+  // is told on standard error.
+  std::optional<int> Parse(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace kiln

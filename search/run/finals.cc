@@ -54,8 +54,8 @@ std::vector<MeasureResult> Tuner::RaceUntilQuiet(const std::vector<MeasureReques
   const auto may_go_on = [&](int races) {
     if (Stopped()) return false;
     if (options_.seconds > 0) return Elapsed() < options_.seconds;
-    return races < options_.finals.most_races &&
-           Elapsed() - start < std::max(options_.finals.seconds, options_.finals.part_of_run * Elapsed());
+    const double limit = std::max(options_.finals.seconds, options_.finals.part_of_run * Elapsed());
+    return races < options_.finals.most_races && (Elapsed() - start) * (races + 1) / races < limit;
   };
   for (int races = 0; races == 0 || (!best_is_quiet && may_go_on(races)); ++races) {
     std::vector<MeasureResult> raced = measurer_.Race(requests);

@@ -98,8 +98,9 @@ struct FinalsOptions {
   // a difference, and slow programs delay the race.
   double far_behind = 3;
   // Limits for repeating a noisy race with the same programs. In a run without a time limit, there are at most
-  // `most_races` races, and none begins once races have taken `seconds`, or `part_of_run` of the run's time if that is
-  // longer. In a run with a time limit, only that limit ends the races.
+  // `most_races` races, and none begins that would end later than `seconds` after the first began, if it takes as long
+  // as the others, or later than `part_of_run` of the run's time if that is longer. In a run with a time limit, only
+  // that limit ends the races.
   int most_races = 3;
   double seconds = 30, part_of_run = 0.25;
 

@@ -84,6 +84,30 @@ TEST(Noise, ARaceThatStaysDisturbedIsFlagged) {
   EXPECT_EQ(machine.races, 3);
 }
 
+// A clock on which each race of the machine takes so many seconds, and nothing else takes any.
+class ClockOfRaces final : public Clock {
+ public:
+  ClockOfRaces(const Busy& machine, double seconds) : machine_(machine), seconds_(seconds) {}
+  double Seconds() const override { return machine_.races * seconds_; }
+  int64_t WallMillis() const override { return 0; }
+
+ private:
+  const Busy& machine_;
+  const double seconds_;
+};
+
+TEST(Noise, NoRaceBeginsThatWouldEndTooLate) {
+  for (const auto& [seconds, races] : std::vector<std::pair<double, int>>{{20, 1}, {12, 2}, {9, 3}}) {
+    Busy machine(1000, 1, "others=3 noisy");
+    const ClockOfRaces clock(machine, seconds);
+    TuneOptions options = Small(32, 1);
+    options.clock = &clock;
+    const auto store = MakeMemoryStore();
+    MustTune(options, machine, *store);
+    EXPECT_EQ(machine.races, races) << seconds;
+  }
+}
+
 TEST(Noise, ARaceThatDiffersFromTheSearchIsFlagged) {
   for (const double factor : {0.5, 6.0}) {
     Busy machine(1000, factor, "");

@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
+const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/tests/inputs/small_matmul.mlir";
 
 TEST(Events, AreWrittenALineEachAndTellTheSameRoundsAsTheDocument) {
   const TemporaryFolder folder;

@@ -20,7 +20,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
+const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/tests/inputs/small_matmul.mlir";
 const std::string kSoftmax = std::string(KILN_SOURCE_DIR) + "/tests/inputs/ops/torch_softmax.mlir";
 const std::string kTwoTasks =
     std::string(KILN_SOURCE_DIR) + "/tests/inputs/field/two_tasks_with_constant.mlir";

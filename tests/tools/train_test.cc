@@ -13,7 +13,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/examples/matmul.mlir";
+const std::string kMatmul = std::string(KILN_SOURCE_DIR) + "/tests/inputs/small_matmul.mlir";
 
 TEST(Train, WhatOneSearchLearnedAnotherBeginsWith) {
   const TemporaryFolder folder;

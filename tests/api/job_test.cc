@@ -80,7 +80,7 @@ TEST(Job, AnswersWithTheDocumentOfTune) {
   const Json json = Json::parse(result.json);
   EXPECT_EQ(json["status"], "ok");
   const Json& task = json["tasks"][0];
-  EXPECT_GT(task["record"], 0);
+  EXPECT_GT(task["record"].get<double>(), 0);
   EXPECT_EQ(task["symbol"], "add");
   EXPECT_EQ(task["parameters"][0]["argument"], "left");
   EXPECT_EQ(task["parameters"][0]["shape"].size(), task["parameters"][2]["shape"].size());

@@ -63,8 +63,8 @@ TEST_F(Tune, AMatmulOfAnyShapeEndsInAnObjectThatACProgramLinks) {
   const nlohmann::json task = tuned.json()["tasks"][0];
   EXPECT_EQ(task["name"], "product");
   EXPECT_TRUE(task["verified"]);
-  EXPECT_GE(task["trials"], 16);
-  EXPECT_GT(task["untuned_seconds"], 0);
+  EXPECT_GE(task["trials"].get<double>(), 16);
+  EXPECT_GT(task["untuned_seconds"].get<double>(), 0);
   EXPECT_THAT(tuned.err, HasSubstr("GFLOP/s"));
   const std::string id = absl::StrCat(task["record"].get<int64_t>());
 
@@ -151,8 +151,8 @@ TEST_F(Tune, TheTasksOfAFileShareOneBudget) {
   const nlohmann::json tasks = ran.json()["tasks"];
   ASSERT_EQ(tasks.size(), 2) << "the two products are one task: " << tasks;
   EXPECT_EQ(tasks[0]["occurrences"], 2);
-  EXPECT_GT(tasks[0]["trials"], 0);
-  EXPECT_GT(tasks[1]["trials"], 0);
+  EXPECT_GT(tasks[0]["trials"].get<double>(), 0);
+  EXPECT_GT(tasks[1]["trials"].get<double>(), 0);
 }
 
 TEST_F(Tune, AModuleOfAUserIsInTheTunedResult) {

@@ -120,7 +120,7 @@ TEST_F(GpuDay, TruthsFaultsRatesPeersAndProgramsWithTheFakeDriver) {
   ASSERT_EQ(Script("day/gpu-day report --json results.json", work_ / "summary"), 0);
   const Json summary = Json::parse(ReadText(work_ / "summary"));
   EXPECT_EQ(summary["operators"]["product"]["right"], 3);
-  EXPECT_GT(summary["bytes_per_second"], 0);
+  EXPECT_GT(summary["bytes_per_second"].get<double>(), 0);
   EXPECT_EQ(summary["machine"]["sm"], 90);
 }
 

@@ -79,7 +79,7 @@ TEST_F(TuneOnGpu, RecordsAreMeasuredAndCanBeTimedAgain) {
   const nlohmann::json best = Kiln({"best", "--db", "gpu.db", "--json"}).json()[0];
   EXPECT_EQ(best["fingerprint"], kEmulated);
   EXPECT_TRUE(best["measured_here"]);
-  EXPECT_GT(best["seconds"], 0);
+  EXPECT_GT(best["seconds"].get<double>(), 0);
   const std::string id = absl::StrCat(best["id"].get<int64_t>());
   const Ran replayed = Kiln({"replay", id, "--db", "gpu.db"});
   EXPECT_EQ(replayed.exit_code, 0) << replayed.err;

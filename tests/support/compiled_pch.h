@@ -1,8 +1,7 @@
-// A precompiled header: the headers that most tests and benchmarks of compiled code include.
+// A precompiled header: the headers that most tests of compiled code include.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
-#include "mlir/IR/BuiltinOps.h"
+#include "backends/codegen/mlir_pch.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
 #include "tests/support/pch.h"

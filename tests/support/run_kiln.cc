@@ -31,6 +31,8 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
+nlohmann::json Ran::json() const { return nlohmann::json::parse(out, nullptr, false); }
+
 KilnProcess::KilnProcess(const std::vector<std::string>& arguments, const std::string& folder)
     : out_(NewFile()), err_(NewFile()) {
   const std::string program = std::string(KILN_BUILD_DIR) + "/kiln";

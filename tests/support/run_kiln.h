@@ -15,7 +15,7 @@ struct Ran {
   std::string out, err;
 
   // Returns the standard output parsed as JSON; a discarded value if it is no JSON.
-  nlohmann::json json() const { return nlohmann::json::parse(out, nullptr, false); }
+  nlohmann::json json() const;
 };
 
 // Runs the built kiln with these arguments (without the name of the program) in the working directory `folder`, the

@@ -20,9 +20,9 @@ constexpr char kProduct[] =
 })";
 
 void ExpectInterval(const nlohmann::json& json) {
-  EXPECT_GT(json["low"], 0);
-  EXPECT_LE(json["low"], json["median"]);
-  EXPECT_LE(json["median"], json["high"]);
+  EXPECT_GT(json["low"].get<double>(), 0);
+  EXPECT_LE(json["low"].get<double>(), json["median"].get<double>());
+  EXPECT_LE(json["median"].get<double>(), json["high"].get<double>());
 }
 
 TEST(Bench, ComparesTheRecordWithTheProgramAsItCameAndWithStockPasses) {
@@ -37,7 +37,7 @@ TEST(Bench, ComparesTheRecordWithTheProgramAsItCameAndWithStockPasses) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   const nlohmann::json task = ran.json()["tasks"][0];
   EXPECT_EQ(task["task"], "product");
-  EXPECT_GT(task["record"], 0);
+  EXPECT_GT(task["record"].get<double>(), 0);
   EXPECT_EQ(task["rounds"], 6);
   ExpectInterval(task["seconds"]);
   for (const char* name : {"untuned", "stock"}) {
@@ -102,8 +102,8 @@ TEST(Tune, EndsWithTheShareOfTheMachineAndTheRatioToALibrary) {
   EXPECT_THAT(text.out, testing::ContainsRegex("  machine   [0-9]+% of the (peak|bandwidth) .1 core: "));
   EXPECT_THAT(text.out, testing::ContainsRegex("  library   openblas takes [0-9.]+ times as long .[0-9.]+ "));
   const nlohmann::json task = json.json()["tasks"][0];
-  EXPECT_GT(task["machine"]["share"], 0);
-  EXPECT_GT(task["libraries"]["openblas"]["ratio"], 0);
+  EXPECT_GT(task["machine"]["share"].get<double>(), 0);
+  EXPECT_GT(task["libraries"]["openblas"]["ratio"].get<double>(), 0);
   EXPECT_TRUE(task["proven"]);
   EXPECT_THAT(RunKiln({"best", "--db", db}).out, HasSubstr("proven and verified"));
   EXPECT_THAT(ReadText(folder / "out/product.h"), HasSubstr("Beside the original: proven and verified\n"));

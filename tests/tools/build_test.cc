@@ -115,7 +115,7 @@ TEST(Build, WeightsThatAreGivenArePreparedWhenTheModelIsBuilt) {
 
   const Ran ran = RunKiln({"run", folder / "out/net.so", "--weights", folder / "out/net.weights", "--json"});
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
-  EXPECT_GT(ran.json()["seconds"]["median"], 0);
+  EXPECT_GT(ran.json()["seconds"]["median"].get<double>(), 0);
   EXPECT_EQ(RunKiln({"run", folder / "out/net.so"}).exit_code, 0);  // prepares drawn constants
 
   const Ran other = RunKiln({"run", folder / "out/net.so", "--weights", weights});
@@ -143,9 +143,9 @@ TEST(Build, ChecksTheLibraryOnDrawnData) {
   const Ran built =
       RunKiln({"build", net, "--check", "-o", folder / "out", "--db", folder / "none.db", "--json"});
   ASSERT_EQ(built.exit_code, 0) << built.err;
-  EXPECT_GT(built.json()["accuracy"]["error"], 0);
-  EXPECT_LT(built.json()["accuracy"]["error"], 1e-6);
-  EXPECT_GE(built.json()["accuracy"]["limit"], 1000 * std::exp2(-24));
+  EXPECT_GT(built.json()["accuracy"]["error"].get<double>(), 0);
+  EXPECT_LT(built.json()["accuracy"]["error"].get<double>(), 1e-6);
+  EXPECT_GE(built.json()["accuracy"]["limit"].get<double>(), 1000 * std::exp2(-24));
 
   const Ran other = RunKiln({"build", net, "--check", "--target", "x86-64-v2", "--db", folder / "none.db"});
   EXPECT_EQ(other.exit_code, 2);
@@ -231,7 +231,7 @@ TEST(Build, RunTellsTheTimeOfEachCall) {
   for (const nlohmann::json& call : calls) {
     EXPECT_THAT(call["task"].get<std::string>(), HasSubstr("net_matmul"));
     EXPECT_EQ(call["schedule"], "default");
-    EXPECT_GT(call["seconds"]["median"], 0);
+    EXPECT_GT(call["seconds"]["median"].get<double>(), 0);
   }
   EXPECT_THAT(RunKiln({"run", folder / "out/net.so", "--profile"}).out, HasSubstr("\ncalls together "));
   // The shared library has the functions for profiling, and the static library does not.
@@ -256,8 +256,8 @@ TEST(Build, BenchTimesTheWholeInTurnsWithDefaultSchedules) {
   EXPECT_EQ(whole["rounds"], 4);
   for (const nlohmann::json& interval :
        {whole["seconds"], whole["untuned"]["seconds"], whole["untuned"]["ratio"]}) {
-    EXPECT_GT(interval["low"], 0);
-    EXPECT_LE(interval["low"], interval["high"]);
+    EXPECT_GT(interval["low"].get<double>(), 0);
+    EXPECT_LE(interval["low"].get<double>(), interval["high"].get<double>());
   }
   EXPECT_THAT(RunKiln({"bench", net, "--whole", "--db", db, "--rounds", "4"}).out,
               HasSubstr("2 of 3 tasks with a record"));
@@ -287,8 +287,8 @@ TEST(Build, TakesTheRecordsThatWonTheRaceOfWholes) {
   const Ran tuned =
       RunKiln({"tune", net, "--trials", "24", "--quiet", "--db", db, "-o", folder / "out", "--json"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_GE(tuned.json()["raced_wholes"]["wholes"], 2);
-  EXPECT_GT(tuned.json()["raced_wholes"]["ratio"]["median"], 0);
+  EXPECT_GE(tuned.json()["raced_wholes"]["wholes"].get<double>(), 2);
+  EXPECT_GT(tuned.json()["raced_wholes"]["ratio"]["median"].get<double>(), 0);
   const Ran built = RunKiln({"build", net, "--db", db, "-o", folder / "again", "--json"});
   for (int t = 0; t < 2; ++t)
     EXPECT_EQ(built.json()["tasks"][t]["record"], tuned.json()["whole"]["tasks"][t]["record"]) << t;

@@ -78,7 +78,7 @@ TEST(EmbeddedConstants, ArePreparedWhenTheModelIsBuilt) {
   const Ran built = RunKiln({"build", folder.Write("net.mlir", Net(kProduct)), "-o", folder / "out", "--db",
                              folder / "none.db", "--check", "--json"});
   ASSERT_EQ(built.exit_code, 0) << built.err;
-  EXPECT_LT(built.json()["accuracy"]["error"], 1e-5);
+  EXPECT_LT(built.json()["accuracy"]["error"].get<double>(), 1e-5);
   EXPECT_LT(std::filesystem::file_size(folder / "out/net.so"), 80 << 10);
 
   folder.Write("use.c", kCaller);
@@ -131,7 +131,7 @@ TEST(EmbeddedConstants, AreReadByForeignCalls) {
                              "-o", folder / "out", "--db", folder / "none.db", "--check", "--json"});
   ASSERT_EQ(built.exit_code, 0) << built.err;
   EXPECT_EQ(built.json()["tasks"].back()["schedule"], "foreign");
-  EXPECT_LT(built.json()["accuracy"]["error"], 1e-5);
+  EXPECT_LT(built.json()["accuracy"]["error"].get<double>(), 1e-5);
   EXPECT_LT(std::filesystem::file_size(folder / "out/net.so"), 80 << 10);
 }
 
@@ -172,7 +172,7 @@ TEST(EmbeddedConstants, SmallOnesAreWeightsBesideLargeOnesSoThatEqualLayersAreOn
   ASSERT_EQ(built.exit_code, 0) << built.err;
   EXPECT_EQ(built.json()["tasks"].size(), 1);
   EXPECT_EQ(built.json()["calls"], 2);
-  EXPECT_LT(built.json()["accuracy"]["error"], 1e-5);
+  EXPECT_LT(built.json()["accuracy"]["error"].get<double>(), 1e-5);
 }
 
 TEST(EmbeddedConstants, SmallOnesAloneStayInTheLibrary) {

@@ -62,10 +62,10 @@ nlohmann::json AccuracyOf(const std::string& file) {
 TEST(ForeignBuild, IsCheckedBesideTheModelInDoubles) {
   const TemporaryFolder folder;
   const nlohmann::json net = AccuracyOf(folder.Write("net.mlir", kNet));
-  EXPECT_GT(net["error"], 0);
-  EXPECT_LT(net["error"], 1e-5);
+  EXPECT_GT(net["error"].get<double>(), 0);
+  EXPECT_LT(net["error"].get<double>(), 1e-5);
   const std::string others = absl::StrCat(KILN_SOURCE_DIR, "/tests/inputs/unsupported/");
-  EXPECT_LT(AccuracyOf(others + "torch_cumsum.mlir")["error"], 1e-5);
+  EXPECT_LT(AccuracyOf(others + "torch_cumsum.mlir")["error"].get<double>(), 1e-5);
   EXPECT_EQ(AccuracyOf(others + "jax_fori_loop.mlir")["error"], 0);  // 2 * x + 1 is exact
   // jax_sort.mlir sorts floats by their bits as integers, so it has no version in doubles, and a note says so.
   EXPECT_THAT(AccuracyOf(others + "jax_sort.mlir")["note"].get<std::string>(),
@@ -94,7 +94,7 @@ TEST(ForeignBuild, TuneEndsWithTheWhole) {
   const Ran tuned = RunKiln({"tune", folder.Write("net.mlir", kNet), "--trials", "16", "--quiet", "--db",
                              folder / "kiln.db", "-o", folder / "out", "--json"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.err;
-  EXPECT_GE(tuned.json()["raced_wholes"]["wholes"], 2);
+  EXPECT_GE(tuned.json()["raced_wholes"]["wholes"].get<double>(), 2);
   EXPECT_EQ(tuned.json()["whole"]["tasks"].back()["schedule"], "foreign");
   EXPECT_EQ(tuned.json()["whole_run"]["calls"].size(), 3);
   EXPECT_TRUE(std::filesystem::exists(folder / "out/net.so"));
@@ -109,7 +109,7 @@ TEST(ForeignBuild, AShortLoopOfProductsIsUnrolled) {
   ASSERT_EQ(built.exit_code, 0) << built.err;
   const nlohmann::json report = built.json();
   for (const nlohmann::json& task : report["tasks"]) EXPECT_NE(task["schedule"], "foreign");
-  EXPECT_LT(report["accuracy"]["error"], report["accuracy"]["limit"]);
+  EXPECT_LT(report["accuracy"]["error"].get<double>(), report["accuracy"]["limit"].get<double>());
 }
 
 // Builds a loop of 100 steps h = tanh(x[k] * u + h * w). Expects that it is unrolled, with at most 5 different tasks
@@ -144,7 +144,7 @@ func.func @steps(%x: tensor<100x128xf32>, %u: tensor<128x128xf32> {kiln.constant
   const nlohmann::json report = built.json();
   for (const nlohmann::json& task : report["tasks"]) EXPECT_NE(task["schedule"], "foreign");
   EXPECT_LE(report["tasks"].size(), 5) << report["tasks"];
-  EXPECT_LT(report["accuracy"]["error"], report["accuracy"]["limit"]);
+  EXPECT_LT(report["accuracy"]["error"].get<double>(), report["accuracy"]["limit"].get<double>());
 }
 
 // Tunes a file whose only operation Kiln does not schedule. Without -o this is an error; with -o, the command ends with

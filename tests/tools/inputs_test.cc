@@ -66,7 +66,7 @@ TEST(Inputs, MakeASearchOfItsOwn) {
   task({});
   const nlohmann::json left = task({"--inputs", " %left "});
   EXPECT_EQ(left["parameters"][1]["role"], "constant");
-  EXPECT_GT(left["trials"], 0) << "no record of the other roles serves it";
+  EXPECT_GT(left["trials"].get<double>(), 0) << "no record of the other roles serves it";
   EXPECT_EQ(RunKiln({"best", "--json"}, folder.path()).json().size(), 2);
   const nlohmann::json runs = RunKiln({"log", "--json"}, folder.path()).json();
   EXPECT_THAT(runs[0]["command"].get<std::string>(), EndsWith(" --seed 0"));

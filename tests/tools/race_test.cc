@@ -44,11 +44,11 @@ TEST_F(Race, TellsHowManyTimesAsLongTheFirstTakes) {
   const Json json = ran.json();
   EXPECT_EQ(json["workload"], "product");
   EXPECT_EQ(json["one"]["database"], slow_);
-  EXPECT_GT(json["other"]["record"], 0);
+  EXPECT_GT(json["other"]["record"].get<double>(), 0);
   EXPECT_TRUE(json["noisy"].is_boolean());
-  EXPECT_GT(json["ratio"]["low"], 1) << ran.out;
-  EXPECT_LE(json["ratio"]["low"], json["ratio"]["median"]);
-  EXPECT_LE(json["ratio"]["median"], json["ratio"]["high"]);
+  EXPECT_GT(json["ratio"]["low"].get<double>(), 1) << ran.out;
+  EXPECT_LE(json["ratio"]["low"].get<double>(), json["ratio"]["median"].get<double>());
+  EXPECT_LE(json["ratio"]["median"].get<double>(), json["ratio"]["high"].get<double>());
 
   const std::string best = std::to_string(json["other"]["record"].get<int>());
   const Ran same = RunKiln({"race", best, best, "--db", fast_});

@@ -44,7 +44,7 @@ TEST(Space, AsJson) {
   const nlohmann::json json = RunKiln({"space", kMatmul, "--json"}).json();
   ASSERT_EQ(json["tasks"].size(), 1);
   EXPECT_EQ(json["tasks"][0]["name"], "matmul");
-  EXPECT_GT(json["tasks"][0]["support"], 1e6);
+  EXPECT_GT(json["tasks"][0]["support"].get<double>(), 1e6);
   EXPECT_GT(json["tasks"][0]["sketches"][0]["sites"].size(), 0);
 }
 

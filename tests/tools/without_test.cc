@@ -31,7 +31,7 @@ TEST(Without, IsSaidByRecordsAndIsASearchOfItsOwn) {
   const nlohmann::json usual = task(""), plain = task("short-loops,merge-dims");
   EXPECT_THAT(usual["flags"].get<std::string>(), Not(HasSubstr("without")));
   EXPECT_THAT(plain["flags"].get<std::string>(), HasSubstr("without=merge-dims,short-loops"));
-  EXPECT_GT(plain["trials"], 0) << "no record of the other setting serves it";
+  EXPECT_GT(plain["trials"].get<double>(), 0) << "no record of the other setting serves it";
   EXPECT_EQ(task("merge-dims,short-loops")["record"], plain["record"]) << "it is the same search";
   const std::string record = std::to_string(plain["record"].get<int64_t>());
   EXPECT_THAT(RunKiln({"show", record}, folder.path()).err, HasSubstr("without merge-dims,short-loops"));

@@ -122,7 +122,7 @@ const Primitive kCooperativeFetch{
         "that uses it. Each thread copies `vector` elements at a time if that divides. Fuses the serial "
         "loops of the store, then splits and binds the result. Lanes of warps count as threads even if no "
         "loop is on thread-x. Of each axis, as many threads take part as divide the work, unless that "
-        "doubles the rounds.\n"
+        "more than doubles the rounds.\n"
         "for a in 0..A: for b in 0..B: S[a, b] = X[a, b]\n"
         "thread-x x in 0..T: Y[x] = g(S[x, ..])\n->\n"
         "for o: thread-x x in 0..T: vectorized v in 0..V: S[f / B, f % B] = X[f / B, f % B]\n"

@@ -1,4 +1,4 @@
-// Auto-Bind: binds every nest that has no axes yet to blocks and threads, vectorizes and unrolls.
+// Auto-Bind: binds what is not bound yet of every nest to blocks and threads, vectorizes and unrolls.
 //
 //   for i: for j: S      ->      block-x b: for c: thread-x t: vectorized v: S
 //

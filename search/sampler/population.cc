@@ -10,8 +10,6 @@
 #include "search/sampler/prior.h"
 
 namespace kiln {
-namespace {}  // namespace
-
 Population::Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
                        ThreadPool& pool)
     : space_(space),

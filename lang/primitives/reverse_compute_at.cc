@@ -53,22 +53,27 @@ absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRa
 }
 
 // A block that writes a buffer which the moved block reads. One iteration of `loop` writes only a part of
-// the buffer: the loop encloses the writer and the new place of the moved block, but not its old place.
+// the buffer: the loop encloses the writer and the new place of the moved block.
 struct PartialWriter {
   Id writer, buffer, loop;
+  // What the block reads in one iteration of the loop before it moves, if the loop is around it already: all of that is
+  // written then.
+  std::optional<Region> read;
 };
 
 // Returns the writers of buffers that the block reads, each with the loop, `loop` or one around it, of which one
-// iteration writes only a part of the buffer. Loops that are around the block already do not count. Leaves out loads of
-// buffers that are written directly below `loop`, because PartsRead (lang/analysis/placement.cc) has checked them.
+// iteration writes only a part of the buffer. Leaves out loads of buffers that are written directly below `loop`,
+// because PartsRead (lang/analysis/placement.cc) has checked them.
 std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
   std::vector<PartialWriter> writers;
   for (const Id buffer : ReadBuffers(p, block)) {
     for (const Id writer : Writers(p, buffer)) {
       const Id common = LowestCommonAncestor(p, {writer, loop});
-      if (writer == block || !p.IsLoop(common) || IsAncestor(p, common, block)) continue;
+      if (writer == block || !p.IsLoop(common)) continue;
       if (common == loop && !GathersFrom(p, block, buffer)) continue;
-      writers.push_back({writer, buffer, common});
+      writers.push_back({writer, buffer, common, std::nullopt});
+      if (IsAncestor(p, common, block))
+        writers.back().read = ReadRegion(p, ResolveBindings(p, block), buffer, common);
     }
   }
   return writers;
@@ -97,6 +102,7 @@ absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWri
     const Bindings writer = ResolveBindings(p, w.writer);
     const Region written = WrittenRegion(p, writer, w.buffer, w.loop);
     Region read = ReadRegion(p, bindings, w.buffer, w.loop);
+    if (w.read.has_value() && Contains(*w.read, read)) continue;
     const auto shape = p.Dims(p.buffers[w.buffer].shape);
     for (size_t d = 0; d < shape.size(); ++d) {
       const bool whole = written[d].base.IsConstant() && written[d].base.offset <= 0 &&

@@ -238,10 +238,7 @@ class Planner {
     }
     const RingPlan* const ring = RingOf(now.buffer);
     if (ring != nullptr && ring->counts_arrivals) return false;  // its barriers order the threads of a block
-    Id within = parent;
-    while (within != kNone &&
-           !(p_.IsLoop(within) && OnAxis(p_, within) && IsThreadAxis(p_.loop(within).kind)))
-      within = p_.nodes[within].parent;
+    const Id within = ThreadLoopAround(parent);
     const auto enough = [&](const Waited& w) { return w.Covers({needed, within}); };
     if (absl::c_any_of(before.waited, enough)) return false;
     Id child = now.path[level].child;
@@ -249,6 +246,13 @@ class Planner {
     if (KILN_DEFECT("synchronization.left-out") && !carried) return false;
     Add({parent, child, needed, within}, level);
     return true;
+  }
+
+  // Returns the innermost thread-axis loop that is `node` or around it, or kNone.
+  Id ThreadLoopAround(Id node) const {
+    while (node != kNone && !(p_.IsLoop(node) && OnAxis(p_, node) && IsThreadAxis(p_.loop(node).kind)))
+      node = p_.nodes[node].parent;
+    return node;
   }
 
   void RefuseBlocks(Id a, Id b, Id buffer) {
@@ -327,19 +331,17 @@ class Planner {
     return keeps_all && WritesElementsOnce(p_, block, buffer, fixed);
   }
 
-  // Adds a point before a child. If the child has one already, widens it to the larger group of threads. Then marks the
-  // accesses before the point as ordered.
-  void Add(SyncPoint point, size_t level) {
+  // Returns the point before a child: a new one, or the one that is there, widened to the larger group of threads.
+  SyncPoint& PointBefore(const SyncPoint& point) {
     const auto there =
         absl::c_find_if(plan_.points, [&](const SyncPoint& other) { return other.before == point.before; });
-    if (there == plan_.points.end()) {
-      plan_.points.push_back(point);
-    } else {
-      there->among = std::max(there->among, point.among);
-      point = *there;
-    }
-    Pass(point, level);
+    if (there == plan_.points.end()) return plan_.points.emplace_back(point);
+    there->among = std::max(there->among, point.among);
+    return *there;
   }
+
+  // Adds a point, and marks the accesses before it as ordered.
+  void Add(const SyncPoint& point, size_t level) { Pass(PointBefore(point), level); }
 
   // Records that threads waited at a point: adds the waiting group to each remembered access that comes before the
   // point. Forgets the accesses after which all threads of a block have waited.
@@ -383,25 +385,48 @@ class Planner {
       const int32_t last_copy = LastCopy(ring.loop);
       for (const CarriedBuffer& c : CarriedBuffers(p_, ring.loop)) {
         if (c.buffer != ring.buffer) continue;
-        for (const int reader : c.readers)
-          Wait(ring.loop, reader, stages[reader].stage - stages[c.writer].stage, last_copy);
+        for (const int reader : c.readers) {
+          const int32_t distance = stages[reader].stage - stages[c.writer].stage;
+          Wait(ring, c.writer, reader, distance, last_copy);
+        }
       }
     }
   }
 
+  // Returns the group of threads of which some read what others of it have copied to the ring, `distance` steps after.
+  Owner Reach(const RingPlan& ring, int writer, int reader, int32_t distance) {
+    const Id fixed = distance > 0 ? p_.nodes[ring.loop].parent : ring.loop;
+    Owner reach = Owner::kThread;
+    if (p_.buffers[ring.buffer].scope.owner < Owner::kBlock) return reach;
+    for (const Id from : BlocksOf(p_, ChildAt(ring.loop, writer))) {
+      for (const Id to : BlocksOf(p_, ChildAt(ring.loop, reader))) {
+        if (Writes(p_, from, ring.buffer) && Reads(p_, to, ring.buffer))
+          reach = std::max(reach, Needed(ring.buffer, from, to, fixed));
+      }
+    }
+    return reach;
+  }
+
+  Id ChildAt(Id loop, int number) const {
+    Id child = p_.nodes[loop].first;
+    while (number-- > 0) child = p_.nodes[child].next;
+    return child;
+  }
+
   // Makes the threads wait for the asynchronous copies of a ring before a child reads them, `distance` steps after they
-  // began. Sets the number of groups at the last point before the child. If that point comes before the copies are
-  // committed, adds a point before the child at which each thread waits for its own copies only.
-  void Wait(Id loop, int reader, int32_t distance, int32_t last_copy) {
-    const auto stages = p_.Stages(p_.loop(loop));
+  // began. Sets the number of groups at the last point before the child at which all threads that share the copies wait
+  // for each other: a copy has landed for another thread only if that thread waits after the copy's own thread did. If
+  // there is no such point, or if it comes before the copies are committed, adds one before the child.
+  void Wait(const RingPlan& ring, int writer, int reader, int32_t distance, int32_t last_copy) {
+    const auto stages = p_.Stages(p_.loop(ring.loop));
     const auto under_way = [&](int32_t order) { return order > last_copy ? distance : distance - 1; };
+    const Waited needed{Reach(ring, writer, reader, distance), ThreadLoopAround(ring.loop)};
     SyncPoint* last = nullptr;
     int32_t last_order = -1, c = 0;
-    Id child_that_reads = kNone;
-    for (Id child = p_.nodes[loop].first; child != kNone; child = p_.nodes[child].next, ++c) {
-      if (c == reader) child_that_reads = child;
+    for (Id child = p_.nodes[ring.loop].first; child != kNone; child = p_.nodes[child].next, ++c) {
       for (SyncPoint& point : plan_.points) {
-        if (point.before != child || stages[c].order > stages[reader].order || stages[c].order <= last_order)
+        if (point.before != child || stages[c].order > stages[reader].order ||
+            stages[c].order <= last_order || !Waited{point.among, point.within}.Covers(needed))
           continue;
         last = &point;
         last_order = stages[c].order;
@@ -409,7 +434,7 @@ class Planner {
     }
     if (last == nullptr || under_way(last_order) < 0) {
       last_order = stages[reader].order;
-      last = &plan_.points.emplace_back(SyncPoint{loop, child_that_reads, Owner::kThread});
+      last = &PointBefore({ring.loop, ChildAt(ring.loop, reader), needed.among, needed.within});
     }
     const int32_t groups = under_way(last_order) + (KILN_DEFECT("synchronization.groups") ? 1 : 0);
     last->wait_groups = last->wait_groups < 0 ? groups : std::min(last->wait_groups, groups);

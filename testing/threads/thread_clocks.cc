@@ -12,6 +12,7 @@
 #include "lang/analysis/placement.h"
 #include "lang/analysis/region.h"
 #include "lang/program/layout.h"
+#include "testing/threads/element_numbers.h"
 #include "testing/threads/kernel_memory.h"
 #include "testing/threads/shared_turn.h"
 #include "testing/threads/thread_block.h"
@@ -305,16 +306,14 @@ class Walk {
   }
 
   void Touch(Id block, Id buffer, Range index, bool writes) {
-    int64_t element = 0;
-    size_t d = 0;
-    const auto shape = p_.Dims(p_.buffers[buffer].shape);
+    std::vector<int64_t> indices;
     const std::vector<IndexSum>& base = BaseOf(buffer);
     for (const Id mark : p_.List(index)) {
       const int64_t origin =
-          Evaluate(base[d], [&](Source source) { return ValueOf(source, {}).value_or(0); });
-      element = element * shape[d++].Known() + ValueOf(mark, iters_).value_or(0) - origin;
+          Evaluate(base[indices.size()], [&](Source source) { return ValueOf(source, {}).value_or(0); });
+      indices.push_back(ValueOf(mark, iters_).value_or(0) - origin);
     }
-    TouchElement(block, buffer, element, writes);
+    TouchElement(block, buffer, elements_.Of(buffer, indices), writes);
   }
 
   void TouchElement(Id block, Id buffer, int64_t element, bool writes) {
@@ -481,6 +480,7 @@ class Walk {
   int producing_ = 0;
   int64_t run_ = 0;
   KernelMemory memory_{p_};
+  ElementNumbers elements_{p_};                // in a compact walk, indices may be beyond the shape
   std::map<Id, std::vector<IndexSum>> bases_;  // by buffer
   std::map<BlockIndex, ThreadBlock> blocks_;
   std::map<Id, int32_t> places_;  // places of buffers that take turns

@@ -68,6 +68,31 @@ TEST(ReverseComputeAt, ReadsRowsThatEachIterationWritesWhole) {
   EXPECT_TRUE(s.ok()) << s.status();
 }
 
+// Below loop c, block `last` no longer uses the loop j around both: each iteration of j would compute all of Y, but has
+// written one element of P.
+TEST(ReverseComputeAt, RefusesToReadWhatLaterIterationsOfALoopAroundBothPlacesWrite) {
+  const auto program = ParseProgram(R"(kiln.program v1
+program around
+parameters X, A, Y
+buffer X: i32[2] input
+buffer A: i32[1] input
+buffer P: i32[2] temporary
+buffer Q: i32[1] temporary
+buffer Y: i32[2] output
+for j < 2 {
+  block p { spatial i < 2 = j  P[i] = X[i] }
+  for c < 1 { block q { spatial c < 1 = c  Q[c] = A[c] } }
+  for k < 1 { block last { spatial i < 2 = j  spatial k < 1 = k  Y[i] = P[i] + Q[k] } }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  Schedule s = Scheduled(*program);
+  s.ReverseComputeAt(s.GetBlock("last"), s.GetLoops(s.GetBlock("q"))[1]);
+  EXPECT_THAT(
+      std::string(s.status().message()),
+      HasSubstr("block \"last\" reads more of P than block \"p\" has written in one iteration of loop j"));
+}
+
 // Refuses to move C[i, j] = S[i] * T[j] into for o: { S[o] = A[o];  T[o] = B[o] }. An iteration of o could compute only
 // C[o, o].
 TEST(ReverseComputeAt, RefusesWhatCombinesPartsOfSeveralIterations) {

@@ -159,6 +159,58 @@ TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
   EXPECT_EQ(CheckThreadClocks(s.program(), plan), absl::OkStatus());
 }
 
+// The point within the loop c0 comes before the copies have landed. Threads also read what others have copied, so they
+// wait for each other after they have waited for their own copies.
+TEST(Synchronization, AWaitForCopiesOfOtherThreadsIsAPointOfAllOfThem) {
+  const auto program = ParseProgram(R"(kiln.program v1
+program copied
+parameters A, B, C, Y
+buffer A: i16[3] input
+buffer B: i16[3, 2] input
+buffer C: i16[2] input
+buffer Y: i16[2] output
+buffer S: i16[3, 2] temporary shared/block
+buffer T: i16[2] temporary warp/warp
+
+for again < 2 pipelined (0 0, 1 1; S 2 async) {
+  for c0 < 2 {
+    for c1 < 3 thread-x {
+      block copy {
+        let m = c0*3 + c1 < 6
+        spatial i < 3 = m/2
+        spatial j < 2 = m%2
+        S[i, j] = B[i, j]
+        from copy B
+      }
+    }
+  }
+  for o < 1 {
+    for i < 3 thread-x {
+      for r < 3 {
+        block use {
+          spatial i < 2 = i
+          reduction r < 3 = r
+          T[i] max= A[r]*S[r, i]
+          from partial 3 (i < 2, r < 3)
+        }
+      }
+    }
+    for i < 3 {
+      block combine {
+        spatial i < 2 = i
+        Y[i] max= T[i] initial C[i]
+        from compute 3
+      }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  const SyncPlan plan = PlanOf(*program);
+  EXPECT_THAT(TextOf(*program, plan), HasSubstr("warp before loop o waits 1\n"));
+  EXPECT_EQ(CheckThreadClocks(*program, plan), absl::OkStatus()) << TextOf(*program, plan);
+}
+
 // Expects a plan without races for a pipelined loop i in whose last step one child, the loop j, does not run. A point
 // within j thus orders nothing in that step, which reads T.
 //    for i < 4: { for j < 3: { F = A[i, j], of a warpgroup;  T[j] = max(B[i, j], F) };
@@ -417,6 +469,38 @@ for b < 1 block-x {
 )");
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_EQ(CheckThreadClocks(*p, PlanOf(*p)), absl::OkStatus());
+}
+
+// Relative to the loop r, thread i uses T[i, -1 .. 1] of rows of two elements: no element of another thread.
+TEST(ThreadClocks, ElementsBeyondARowAreNotThoseOfTheNextRow) {
+  const auto program = ParseProgram(R"(kiln.program v1
+program window
+parameters X, Y
+buffer X: f32[2, 2] input
+buffer T: f32[2, 2] temporary
+buffer Y: f32[2, 3] output
+
+for r < 2 {
+  for i < 2 thread-y {
+    for j < 3 {
+      block row {
+        spatial i < 2 = i
+        spatial k < 2 = r + j - 1
+        T[i, k] = X[i, k]
+      }
+      block use {
+        spatial i < 2 = i
+        spatial j < 3 = j
+        reduction r < 2 = r
+        Y[i, j] max= within((j + r - 1 < 2), T[i, j + r - 1], f32(0))
+      }
+    }
+  }
+}
+)");
+  ASSERT_TRUE(program.ok()) << program.status();
+  EXPECT_EQ(TextOf(*program, PlanOf(*program)), "");
+  EXPECT_EQ(CheckThreadClocks(*program, PlanOf(*program)), absl::OkStatus());
 }
 
 // Checks that the thread clocks refuse a program whose second kernel reads what the first one wrote, unless the buffer

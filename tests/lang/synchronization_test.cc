@@ -471,53 +471,5 @@ for b < 1 block-x {
   EXPECT_EQ(CheckThreadClocks(*p, PlanOf(*p)), absl::OkStatus());
 }
 
-// Relative to the loop r, thread i uses T[i, -1 .. 1] of rows of two elements: no element of another thread.
-TEST(ThreadClocks, ElementsBeyondARowAreNotThoseOfTheNextRow) {
-  const auto program = ParseProgram(R"(kiln.program v1
-program window
-parameters X, Y
-buffer X: f32[2, 2] input
-buffer T: f32[2, 2] temporary
-buffer Y: f32[2, 3] output
-
-for r < 2 {
-  for i < 2 thread-y {
-    for j < 3 {
-      block row {
-        spatial i < 2 = i
-        spatial k < 2 = r + j - 1
-        T[i, k] = X[i, k]
-      }
-      block use {
-        spatial i < 2 = i
-        spatial j < 3 = j
-        reduction r < 2 = r
-        Y[i, j] max= within((j + r - 1 < 2), T[i, j + r - 1], f32(0))
-      }
-    }
-  }
-}
-)");
-  ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_EQ(TextOf(*program, PlanOf(*program)), "");
-  EXPECT_EQ(CheckThreadClocks(*program, PlanOf(*program)), absl::OkStatus());
-}
-
-// Checks that the thread clocks refuse a program whose second kernel reads what the first one wrote, unless the buffer
-// is in global memory. CheckOwners (lang/analysis/owners.cc) refuses such programs, too.
-TEST(ThreadClocks, MemoryEndsWithItsKernel) {
-  for (const auto& [storage, ends] : std::vector<std::pair<Storage, bool>>{{Storage::kShared, true},
-                                                                           {Storage::kRegister, true},
-                                                                           {Storage::kWarp, true},
-                                                                           {Storage::kGlobal, false}}) {
-    Program p = InTwoKernels().program();
-    for (Buffer& buffer : p.buffers)
-      if (buffer.role == Role::kTemporary) buffer.scope = ScopeOf(storage);
-    const absl::Status status = CheckThreadClocks(p, PlanOf(p));
-    EXPECT_EQ(std::string(status.message()),
-              ends ? "block \"use\" uses buffer T, which ended with the kernel of block \"make\"" : "");
-  }
-}
-
 }  // namespace
 }  // namespace kiln

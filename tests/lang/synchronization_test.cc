@@ -13,7 +13,6 @@
 #include "testing/random_program.h"
 #include "testing/softmax.h"
 #include "testing/threads/thread_clocks.h"
-#include "tests/lang/restricted.h"
 #include "tests/support/random_steps.h"
 
 namespace kiln {

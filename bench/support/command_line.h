@@ -39,8 +39,8 @@ class CommandLine {
            const OptionValues& values = {});
   // Leaves alone what is not known: options of Google Benchmark.
   void AllowOthers();
-  // Sets the variables. Returns the exit code if the program must end: 0 after --help; another after a mistake, which
-  // is told on standard error.
+  // Sets the variables. Returns the exit code if the program must end: 0 after it printed the help for --help; another
+  // after it printed a mistake on standard error.
   std::optional<int> Parse(int argc, char** argv);
 
  private:

@@ -99,10 +99,10 @@ bool WritesItsPart(const Program& p, const PartialWriter& w, const Bindings& bin
 absl::Status CheckReads(const Program& p, Id block, const std::vector<PartialWriter>& writers) {
   const Bindings bindings = ResolveBindings(p, block);
   for (const PartialWriter& w : writers) {
-    const Bindings writer = ResolveBindings(p, w.writer);
-    const Region written = WrittenRegion(p, writer, w.buffer, w.loop);
     Region read = ReadRegion(p, bindings, w.buffer, w.loop);
     if (w.read.has_value() && Contains(*w.read, read)) continue;
+    const Bindings writer = ResolveBindings(p, w.writer);
+    const Region written = WrittenRegion(p, writer, w.buffer, w.loop);
     const auto shape = p.Dims(p.buffers[w.buffer].shape);
     for (size_t d = 0; d < shape.size(); ++d) {
       const bool whole = written[d].base.IsConstant() && written[d].base.offset <= 0 &&

@@ -393,7 +393,8 @@ class Planner {
     }
   }
 
-  // Returns the group of threads of which some read what others of it have copied to the ring, `distance` steps after.
+  // Returns the smallest group of threads (thread, warp, warpgroup or block) whose threads read, of the copies that were
+  // made `distance` steps before, only those of threads of their group.
   Owner Reach(const RingPlan& ring, int writer, int reader, int32_t distance) {
     const Id fixed = distance > 0 ? p_.nodes[ring.loop].parent : ring.loop;
     Owner reach = Owner::kThread;

@@ -10,6 +10,7 @@
 #include "search/sampler/prior.h"
 
 namespace kiln {
+
 Population::Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
                        ThreadPool& pool)
     : space_(space),

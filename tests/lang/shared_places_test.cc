@@ -7,17 +7,12 @@
 #include "lang/threads/synchronization.h"
 #include "testing/stages.h"
 #include "testing/threads/thread_clocks.h"
+#include "tests/support/sync_plan_of.h"
 
 namespace kiln {
 namespace {
 
 using ::testing::HasSubstr;
-
-SyncPlan PlanOf(const Program& p) {
-  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(p);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return plan.ok() ? *plan : SyncPlan();
-}
 
 // Returns the names of the buffers in `places`, such as "S U | T": a blank between buffers with the same memory, a bar
 // between others.

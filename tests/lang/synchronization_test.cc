@@ -14,6 +14,7 @@
 #include "testing/softmax.h"
 #include "testing/threads/thread_clocks.h"
 #include "tests/support/random_steps.h"
+#include "tests/support/sync_plan_of.h"
 
 namespace kiln {
 namespace {
@@ -30,12 +31,6 @@ std::string TextOf(const Program& p, const SyncPlan& plan) {
     absl::StrAppend(&text, "\n");
   }
   return text;
-}
-
-SyncPlan PlanOf(const Program& p) {
-  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(p);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return plan.ok() ? *plan : SyncPlan();
 }
 
 // Expects that threads do not race under the synchronization plan of the program, and that they do if any point is left

@@ -5,15 +5,10 @@
 #include "lang/text/text.h"
 #include "lang/threads/synchronization.h"
 #include "tests/lang/restricted.h"
+#include "tests/support/sync_plan_of.h"
 
 namespace kiln {
 namespace {
-
-SyncPlan PlanOf(const Program& p) {
-  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(p);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return plan.ok() ? *plan : SyncPlan();
-}
 
 // Relative to the loop r, thread i uses T[i, -1 .. 1] of rows of two elements: no element of another thread.
 TEST(ThreadClocks, ElementsBeyondARowAreNotThoseOfTheNextRow) {

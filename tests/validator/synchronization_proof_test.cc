@@ -15,6 +15,7 @@
 #include "testing/stages.h"
 #include "testing/threads/thread_clocks.h"
 #include "tests/lang/restricted.h"
+#include "tests/support/sync_plan_of.h"
 #include "validator/proof/decide.h"
 #include "validator/proof/proof.h"
 
@@ -26,12 +27,6 @@ using proof::Answer;
 proof::Finding FindingOf(const Program& program, const SyncPlan& plan) {
   proof::Decider decider(nullptr, 20'000, absl::Now() + absl::Seconds(5));
   return proof::CheckSynchronization(decider, proof::Spaces(program), plan);
-}
-
-SyncPlan PlanOf(const Program& program) {
-  const absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
-  EXPECT_TRUE(plan.ok()) << plan.status();
-  return plan.ok() ? *plan : SyncPlan();
 }
 
 // Returns copies of a synchronization plan with one fault each: a point is left out, stands one child later, or holds

@@ -40,8 +40,8 @@ void RunSpace(Schedule& s, absl::string_view name, const Space& space);
 
 #define KILN_MODULE_JOIN2(a, b) a##b
 #define KILN_MODULE_JOIN(a, b) KILN_MODULE_JOIN2(a, b)
-#define KILN_MODULE(name, function, ...)                                              \
-  static const ::kiln::internal::RegisterModule KILN_MODULE_JOIN(kModule_, __LINE__)( \
+#define KILN_MODULE(name, function, ...)                                                 \
+  static const ::kiln::internal::RegisterModule KILN_MODULE_JOIN(kModule_, __COUNTER__)( \
       name, function __VA_OPT__(, ) __VA_ARGS__)
 
 }  // namespace kiln

@@ -54,15 +54,15 @@ std::string Bound(const std::vector<Entry>& entries,
 }
 
 const Entry kBias = {"fc.bias", "F32", "3", 12}, kWeight = {"fc.weight", "F32", "2,3", 24},
-            kTable = {"arg3", "U8", "4", 4}, kNone = {"none", "F32", "0", 0};
+            kTable = {"arg3", "U8", "4", 4}, kEmpty = {"none", "F32", "0", 0};
 
 TEST(BindWeights, FindsConstantsByTheirNames) {
-  EXPECT_EQ(Bound({kBias, kTable, kNone, kWeight}), "fc.weight fc.bias arg3 ");
+  EXPECT_EQ(Bound({kBias, kTable, kEmpty, kWeight}), "fc.weight fc.bias arg3 ");
   EXPECT_EQ(Bound({{"arg2", "F32", "3", 12}, kTable, {"arg1", "F32", "2,3", 24}}), "arg1 arg2 arg3 ");
 }
 
 TEST(BindWeights, TakesThemInOrderIfNoNameIsKnown) {
-  EXPECT_EQ(Bound({{"0", "F32", "2,3", 24}, {"1", "F32", "3", 12}, kNone, {"2", "I8", "4", 4}}), "0 1 2 ");
+  EXPECT_EQ(Bound({{"0", "F32", "2,3", 24}, {"1", "F32", "3", 12}, kEmpty, {"2", "I8", "4", 4}}), "0 1 2 ");
   EXPECT_EQ(Bound({kWeight, kBias, {"t", "I8", "4", 4}}, {}), "fc.weight fc.bias t ");
 }
 

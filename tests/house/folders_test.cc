@@ -118,6 +118,23 @@ TEST(Folders, LongOnesAndLoopsAreFound) {
 
 // Tests that each *_test.cc is compiled for an executable that ctest runs, since CMake's globs might miss one. In a
 // build without LLVM, tests that need LLVM are not expected.
+// Returns the paths of what a compiled file holds: itself, or the sources that CMake's UNITY_BUILD includes in it.
+std::vector<std::string> SourcesOf(const std::filesystem::path& compiled) {
+  std::vector<std::string> sources;
+  const auto add = [&](const std::filesystem::path& path) {
+    sources.push_back(path.lexically_relative(KILN_SOURCE_DIR));
+  };
+  if (compiled.parent_path().filename() != "Unity") {
+    add(compiled);
+    return sources;
+  }
+  std::ifstream in(compiled);
+  for (std::string line; std::getline(in, line);) {
+    if (absl::StartsWith(line, "#include \"")) add(line.substr(10, line.size() - 11));
+  }
+  return sources;
+}
+
 TEST(Folders, EveryTestIsRunByCtest) {
   const std::filesystem::path build(KILN_BUILD_DIR);
   std::map<std::string, std::string> target_of;  // a source: the executable that it is compiled for
@@ -125,11 +142,10 @@ TEST(Folders, EveryTestIsRunByCtest) {
   ASSERT_TRUE(commands) << build << " has no compile_commands.json";
   for (const auto& entry : nlohmann::json::parse(commands)) {
     const std::string command = entry.at("command"), mark = " -o CMakeFiles/";  // TARGET.dir/...
-    const std::string path =
-        std::filesystem::path(entry.at("file").get<std::string>()).lexically_relative(KILN_SOURCE_DIR);
     const size_t begin = command.rfind(mark), end = command.find(".dir/", begin);
-    if (absl::EndsWith(path, "_test.cc") && end != std::string::npos)
-      target_of[path] = command.substr(begin + mark.size(), end - begin - mark.size());
+    if (end == std::string::npos) continue;
+    for (const std::string& source : SourcesOf(entry.at("file").get<std::string>()))
+      target_of[source] = command.substr(begin + mark.size(), end - begin - mark.size());
   }
   std::ifstream in(build / "CTestTestfile.cmake");
   const std::string ctest{std::istreambuf_iterator<char>(in), {}};

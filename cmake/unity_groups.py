@@ -65,7 +65,7 @@ def main():
         for number, group in enumerate(groups):
             if len(group) > 1:
                 name = f"{folder.relative_to(ROOT)}/{number}".replace("/", "_")
-                print("set_source_files_properties(", *(f.path for f in group), f"PROPERTIES UNITY_GROUP {name})")
+                print("set_source_files_properties(", *(f'"{f.path}"' for f in group), f"PROPERTIES UNITY_GROUP {name})")
 
 
 if __name__ == "__main__":

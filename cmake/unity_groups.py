@@ -3,7 +3,7 @@
 
 A source joins a group only if each source of it then means what it means alone: no source mentions a name that another
 declares for itself (in an unnamed namespace, as a macro or an alias), and no header does that only one of the two includes.
-A clash that this misses is an error of the compiler.
+It reads text, so it may miss a name; the compiler then refuses the group.
 """
 import collections
 import functools

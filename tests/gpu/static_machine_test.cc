@@ -98,7 +98,7 @@ TEST(StaticMachine, RunsSomeBlocksOfALargeProgram) {
 }
 
 // Returns a program for two kernels: S = A * B if `right`, otherwise a sum of A + B; then C = S + 1.
-Program TwoKernels(bool right, int64_t n = 512) {
+Program TwoKernels(bool right, int64_t n = 256) {
   Builder b("two");
   const Id A = b.Input("A", DType::kF32, {n, n}), B = b.Input("B", DType::kF32, {n, n}),
            S = b.Temporary("S", DType::kF32, {n, n}), C = b.Output("C", DType::kF32, {n, n});
@@ -124,7 +124,7 @@ TEST(StaticMachine, RunsWhatLaterKernelsNeed) {
   const MeasureResult right = Race(*machine, original, Simple(original, 128));
   ASSERT_TRUE(right.ok()) << right.error;
   EXPECT_TRUE(right.verified);
-  EXPECT_THAT(right.facts, HasSubstr("\"blocks\":2048,\"threads\":128"));
+  EXPECT_THAT(right.facts, HasSubstr("\"blocks\":512,\"threads\":128"));
   EXPECT_EQ(Race(*machine, original, Simple(TwoKernels(false), 128)).status, "wrong_result");
 }
 

@@ -77,13 +77,15 @@ std::string EmulatedBlock::Place(const char* address) const {
 }
 
 void EmulatedBlock::CheckBounds(const char* address, int64_t bytes, int64_t alignment, const char* verb) {
-  const auto is_in = [&](const char* begin, int64_t size) {
-    return address >= begin && address + bytes <= begin + size;
+  const auto is_in = [&](const EmulatedLaunch::Argument& a) {
+    return address >= a.begin && address + bytes <= a.begin + a.bytes;
   };
-  if (!is_in(shared_, launch_.shared_bytes) &&
-      std::none_of(launch_.arguments.begin(), launch_.arguments.end(),
-                   [&](const auto& a) { return is_in(a.begin, a.bytes); }))
-    Fault(absl::StrCat(verb, bytes, " bytes out of bounds, at byte ", Place(address)));
+  if (!is_in({shared_, launch_.shared_bytes}) && !is_in(last_argument_)) {
+    const auto found = std::find_if(launch_.arguments.begin(), launch_.arguments.end(), is_in);
+    if (found == launch_.arguments.end())
+      Fault(absl::StrCat(verb, bytes, " bytes out of bounds, at byte ", Place(address)));
+    last_argument_ = *found;
+  }
   if (reinterpret_cast<uintptr_t>(address) % static_cast<uint64_t>(alignment) != 0)
     Fault(absl::StrCat(verb, bytes, " bytes that are not aligned to ", alignment, ", at byte ",
                        Place(address)));
@@ -135,9 +137,10 @@ void EmulatedBlock::Meet(Meeting& meeting, const char* what, int64_t site, int64
   }
   const uint64_t before = meeting.generation;
   Thread& me = threads_[thread()];
-  me.waits_for = absl::StrCat("a ", what, " that ", wanted, " threads must reach");
+  me.waits_at = what;
+  me.waits_with = wanted;
   while (meeting.generation == before) fibers_.Yield();
-  me.waits_for.clear();
+  me.waits_at = nullptr;
   progress_ = true;
 }
 
@@ -147,15 +150,14 @@ void EmulatedBlock::Barrier(int64_t site, int32_t number, int32_t threads) {
   if (threads % kWarp != 0 || threads > launch_.threads)
     Object(absl::StrCat("waits at a barrier for ", threads, " of ", launch_.threads, " threads"));
   Meeting& meeting = barriers_[number];
-  Meet(meeting, "barrier", site, threads == 0 ? launch_.threads : threads,
-       [&] { clocks_.Join(meeting.here); });
+  Meet(meeting, "barrier", site, threads == 0 ? launch_.threads : threads, [&] { Order(meeting.here); });
 }
 
 void EmulatedBlock::WarpBarrier(int64_t site, uint32_t mask) {
   const int64_t warp = thread() / kWarp;
   if ((mask >> (thread() % kWarp) & 1) == 0) Object("waits at a barrier of its warp that leaves it out");
   Meeting& meeting = warps_[warp];
-  Meet(meeting, "barrier of a warp", site, __builtin_popcount(mask), [&] { clocks_.Join(meeting.here); });
+  Meet(meeting, "barrier of a warp", site, __builtin_popcount(mask), [&] { Order(meeting.here); });
 }
 
 int32_t EmulatedBlock::Shuffle(int64_t site, uint32_t mask, int32_t value, int32_t offset, int32_t clamp,
@@ -203,7 +205,7 @@ void EmulatedBlock::Wait(int32_t groups) {
   Thread& me = threads_[thread()];
   const uint32_t done = me.group - 1 > static_cast<uint32_t>(groups) ? me.group - 1 - groups : 0;
   Land(me, done);
-  clocks_.Wait(thread(), done);
+  if (mode_ == EmulationMode::kRandom) clocks_.Wait(thread(), done);
 }
 
 void EmulatedBlock::Land(Thread& thread, uint32_t last_group) {
@@ -226,7 +228,11 @@ void EmulatedBlock::Deadlock() {
     if (fibers_.has_ended(t)) {
       ++ended;
     } else {
-      waiting[threads_[t].waits_for].push_back(t);
+      const Thread& thread = threads_[t];
+      const bool waits = thread.waits_at != nullptr;
+      waiting[waits ? absl::StrCat("a ", thread.waits_at, " that ", thread.waits_with, " threads must reach")
+                    : ""]
+          .push_back(t);
     }
   }
   std::string text = absl::StrCat(launch_.name, ", block ", number_, ": a deadlock: ");
@@ -239,7 +245,7 @@ void EmulatedBlock::Deadlock() {
 void EmulatedBlock::GoOn() {
   for (auto* meetings : {&barriers_, &warps_}) {
     for (auto& [number, meeting] : *meetings) {
-      if (!meeting.here.empty()) clocks_.Join(meeting.here);
+      if (!meeting.here.empty()) Order(meeting.here);
       meeting.here.clear();
       ++meeting.generation;
     }

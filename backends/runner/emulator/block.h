@@ -68,8 +68,9 @@ class EmulatedBlock {
     uint32_t group;
   };
   struct Thread {
-    std::string waits_for = {};  // "": it does not
-    uint32_t group = 1;          // that copies are added to
+    const char* waits_at = nullptr;  // a word for the meeting; null: it does not wait
+    int64_t waits_with = 0;          // threads of that meeting
+    uint32_t group = 1;              // that copies are added to
     std::vector<PendingCopy> copies = {};
   };
 
@@ -83,6 +84,10 @@ class EmulatedBlock {
   // True if races and reads before writes are looked for at the address. All addresses are looked at until the block
   // has made 4 million accesses; then half of them, and after each further 4 million half as many.
   bool IsLookedAt(uint64_t address);
+  // A barrier of these threads, for the clocks. Only the mode that looks for races reads clocks.
+  void Order(const std::vector<int64_t>& threads) {
+    if (mode_ == EmulationMode::kRandom) clocks_.Join(threads);
+  }
   void Land(Thread& thread, uint32_t last_group);
   void LandSome();
   void Deadlock();
@@ -106,7 +111,8 @@ class EmulatedBlock {
   char* shared_;
   std::mt19937_64 random_;
   Clocks clocks_;
-  Shadow shadow_;  // of shared memory
+  Shadow shadow_;                                // of shared memory
+  EmulatedLaunch::Argument last_argument_ = {};  // that an access was in
   std::vector<Thread> threads_;
   std::map<int64_t, Meeting> barriers_, warps_;
   bool progress_ = false;

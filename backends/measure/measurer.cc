@@ -25,6 +25,7 @@
 #include "lang/patterns/reassociation.h"
 #include "lang/text/hash.h"
 #include "lang/text/serialize.h"
+#include "search/measure/noise.h"
 
 namespace kiln {
 namespace {
@@ -36,7 +37,7 @@ constexpr double kMinRunSeconds = 5;
 // The seconds after which timing ends, over all samples of a measurement or a race, although more samples are wanted: a
 // limit for kernels with long runs.
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 20;
-constexpr int kRaceProcesses = 5;
+constexpr int kRaceProcesses = 5, kDecidingProcesses = 2;
 constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // how long to wait for quiet samples
 // The timing of the reference kernel at the start: kReferenceKernelTurns turns with pauses of kBetweenTurns, each of
 // kReferenceKernelSamples samples of 20 us. The shortest sample counts as the undisturbed time. If a later sample is
@@ -373,7 +374,7 @@ class CpuMeasurer::Impl {
   // Times the candidates in turns, in several processes one after another, and returns all samples. The memory pages
   // that a process gets make cache-bound kernels some percent slower or faster, sometimes twice; with several
   // processes, the median ignores the worst. If some processes had quiet samples, only the samples of those processes
-  // count.
+  // count. Two processes are enough if one candidate is fastest whatever more samples say.
   RunResult RunRace(const std::vector<Candidate*>& racing) {
     if (racing.empty()) return {};
     RunRequest run = RunOf(*racing.front());
@@ -396,6 +397,7 @@ class CpuMeasurer::Impl {
     int processes = 0, others = 0;
     const double start = MonotonicSeconds(), enough = std::max(kEnoughSecondsOfARace, wait);
     while (processes == 0 || (processes < kRaceProcesses && MonotonicSeconds() - start < enough)) {
+      if (processes >= kDecidingProcesses && IsDecided(all.seconds, all.peer_seconds)) break;
       ++processes;
       others += OthersReadyToRun();
       others_ = (others + processes / 2) / processes;

@@ -7,6 +7,7 @@ namespace kiln {
 namespace {
 
 constexpr double kQuiet = 1.1;  // the same limit as in TimingPolicy (backends/runner/runner.h)
+constexpr double kDecided = 2;
 
 }  // namespace
 
@@ -21,6 +22,24 @@ Quiet QuietOf(absl::Span<const double> raw_samples, const RecordFlags& flags) {
 bool RaceDiffers(double race, double search) {
   return std::isfinite(search) && search > 0 && race > 0 &&
          std::max(race / search, search / race) > kRaceDiffers;
+}
+
+bool IsDecided(const std::vector<double>& first, const std::vector<std::vector<double>>& peers) {
+  struct Range {
+    double fastest, slowest;
+  };
+  std::vector<Range> programs;
+  const auto add = [&](const std::vector<double>& samples) {
+    if (samples.empty()) return false;
+    const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
+    programs.push_back({*low, *high});
+    return true;
+  };
+  if (peers.empty() || !add(first) || !std::all_of(peers.begin(), peers.end(), add)) return false;
+  // The fastest one first. The one with the next fastest sample decides.
+  std::sort(programs.begin(), programs.end(),
+            [](const Range& a, const Range& b) { return a.fastest < b.fastest; });
+  return programs[1].fastest >= kDecided * programs[0].slowest;
 }
 
 }  // namespace kiln

@@ -1,6 +1,8 @@
-// Tells from a record's samples and flags how many samples nothing disturbed, and whether race and search agree on the
-// time of a program (docs/decisions/0019).
+// Tells from a record's samples and flags how many samples nothing disturbed, whether race and search agree on the time
+// of a program (docs/decisions/0019), and whether a race needs more samples.
 #pragma once
+
+#include <vector>
 
 #include "absl/types/span.h"
 #include "search/database/record_flags.h"
@@ -22,5 +24,10 @@ Quiet QuietOf(absl::Span<const double> raw_samples, const RecordFlags& flags);
 // Returns true if the seconds of a program in the race and in the search differ by more than kRaceDiffers; false if one
 // of them is unknown.
 bool RaceDiffers(double race, double search);
+
+// Returns true if one of several programs is the fastest whatever further samples say: its slowest sample takes at most
+// half the seconds of any sample of the others. `first` has the samples of one program, `peers` those of each other one,
+// in seconds. False without peers, or if a program has no samples.
+bool IsDecided(const std::vector<double>& first, const std::vector<std::vector<double>>& peers);
 
 }  // namespace kiln

@@ -24,6 +24,15 @@ TEST(Noise, RaceAndSearchDifferByMoreThanAFifth) {
   EXPECT_FALSE(RaceDiffers(1, std::numeric_limits<double>::infinity()));
 }
 
+TEST(Noise, ARaceIsDecidedIfTheFastestIsTwiceAsFastInAllSamples) {
+  EXPECT_TRUE(IsDecided({4.0, 5.0}, {{1.0, 2.0}}));
+  EXPECT_TRUE(IsDecided({1.0, 2.0}, {{4.0, 5.0}, {4.5, 9.0}}));
+  EXPECT_FALSE(IsDecided({3.9, 5.0}, {{1.0, 2.0}}));
+  EXPECT_FALSE(IsDecided({1.0, 2.0}, {{1.1, 2.2}, {4.5, 9.0}}));
+  EXPECT_FALSE(IsDecided({1.0, 2.0}, {}));
+  EXPECT_FALSE(IsDecided({1.0, 2.0}, {{}}));
+}
+
 // A simulated machine on which the first `disturbed` races take `factor` times as long, with these flags.
 class Busy final : public Measurer {
  public:

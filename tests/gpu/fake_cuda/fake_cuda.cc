@@ -202,9 +202,10 @@ KILN_CUDA cuDeviceTotalMem_v2(size_t* bytes, int device) {
 }
 
 KILN_CUDA cuDeviceGetAttribute(int* value, int attribute, int device) {
-  static const std::map<int, int> values = {
-      {1, 1024}, {13, 1000000}, {16, 4},         {36, 1000000}, {37, 256},         {38, 1 << 20}, {39, 2048},
-      {75, 9},   {76, 0},       {81, 228 << 10}, {82, 65536},   {97, kMostShared}, {106, 32}};
+  static const std::map<int, int> values = {{1, 1024}, {13, 1000000},   {16, 4},     {36, 1000000},
+                                            {37, 256}, {38, 128 << 10}, {39, 2048},  {75, 9},
+                                            {76, 0},   {81, 228 << 10}, {82, 65536}, {97, kMostShared},
+                                            {106, 32}};
   const auto found = values.find(attribute);
   if (found == values.end()) return kInvalidValue;
   *value = found->second;

@@ -144,7 +144,7 @@ const std::vector<Row> kTable = {
     {"backends/measure/",
      {"backends/workers/", "backends/runner/", "backends/runner/emulator/", "backends/cpu/", "backends/cpu/passes/",
       "backends/codegen/", "backends/gpu/ptxas.h", "backends/lower/", "backends/builder/",
-      "backends/gpu/driver/wanted_elements.h", "search/measure/measurer.h",
+      "backends/gpu/driver/wanted_elements.h", "search/measure/measurer.h", "search/measure/noise.h",
       "search/features/gpu_roofline.h", "validator/numeric/tolerance.h",
       "lang/base/", "lang/target/", "lang/program/", "lang/analysis/", "lang/patterns/", "lang/text/",
       "lang/reference/", "lang/schedule/"}, {"nlohmann/"}},

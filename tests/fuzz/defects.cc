@@ -41,7 +41,7 @@ namespace kiln::fuzz {
 namespace {
 
 constexpr int kTraces = 4;
-constexpr int kSecondsOfSeed = 20;  // of processor time; a seed takes less than one
+constexpr int kSecondsOfSeed = 5;  // of processor time; a seed takes less than one
 
 // Returns true for a planted defect of lowering (its name begins with "plan."). Only running loop plans can find it:
 // proofs compare programs before lowering.

@@ -20,6 +20,7 @@
 //   kiln_fuzz --plans N [--seed N] [--threads N] [--summary FILE] [--plant DEFECT]
 //     Plans how N scheduled programs are emitted, and runs the plans (tests/fuzz/plans.h).
 //   kiln_fuzz --refusals         how often primitives refuse what is legal (tests/fuzz/refusals.h)
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <filesystem>
@@ -55,7 +56,7 @@ namespace kiln::fuzz {
 namespace {
 
 constexpr int kTracesPerSeed = 4;
-constexpr int64_t kSeedsPerChunk = 250, kSeedsPerDefect = 5000;
+constexpr int64_t kMostSeedsPerChunk = 250, kSeedsPerDefect = 5000;
 
 struct Options {
   int64_t pairs = 10000, seed = 1, threads = 1, failures = 5, proofs = 0, plans = 0, seeds = kSeedsPerDefect,
@@ -85,12 +86,15 @@ std::string ReadFile(const std::string& path) {
 
 class Fuzzer {
  public:
-  Fuzzer(const Options& options, std::string program) : options_(options), program_(std::move(program)) {}
+  Fuzzer(const Options& options, std::string program)
+      : options_(options),
+        program_(std::move(program)),
+        seeds_((options.pairs + kTracesPerSeed - 1) / kTracesPerSeed),
+        // A few chunks for each thread, so that none waits long for another at the end.
+        seeds_per_chunk_(std::clamp<int64_t>(seeds_ / (8 * options.threads), 1, kMostSeedsPerChunk)) {}
 
   int Run() {
     ReadResults();
-    const int64_t seeds = (options_.pairs + kTracesPerSeed - 1) / kTracesPerSeed;
-    chunks_ = (seeds + kSeedsPerChunk - 1) / kSeedsPerChunk;
     std::vector<std::thread> threads;
     for (int64_t t = 0; t < options_.threads; ++t) threads.emplace_back([this] { Work(); });
     for (std::thread& thread : threads) thread.join();
@@ -100,6 +104,7 @@ class Fuzzer {
  private:
   void ReadResults() {
     for (const Json& chunk : ReadChunks(options_.files)) {
+      if (chunk.value("seeds", int64_t{0}) != seeds_per_chunk_) continue;
       if (!done_.insert(chunk.value("first", int64_t{0})).second) continue;
       for (const auto& [what, count] : chunk["cases"].items()) coverage_.cases[what] += count.get<int64_t>();
       for (const auto& [step, count] : chunk["applied"].items())
@@ -110,13 +115,15 @@ class Fuzzer {
 
   void Work() {
     const SpaceFunction space = options_.space_function();
-    for (int64_t chunk = next_++; chunk < chunks_ && failures_ < options_.failures; chunk = next_++) {
-      const int64_t first = options_.seed + chunk * kSeedsPerChunk;
+    while (failures_ < options_.failures) {
+      const int64_t begin_seed = next_.fetch_add(seeds_per_chunk_), first = options_.seed + begin_seed;
+      const int64_t count = std::min(seeds_per_chunk_, seeds_ - begin_seed);
+      if (count <= 0) return;
       if (done_.count(first) != 0) continue;
       const absl::Time begin = absl::Now();
       Coverage coverage;
       int64_t failures = 0;
-      for (int64_t i = 0; i < kSeedsPerChunk && failures_ < options_.failures; ++i) {
+      for (int64_t i = 0; i < count && failures_ < options_.failures; ++i) {
         for (const Outcome& outcome : RunSeed(static_cast<uint64_t>(first + i), kTracesPerSeed, &coverage,
                                               options_.favored(), space)) {
           if (!outcome.broken) continue;
@@ -125,11 +132,11 @@ class Fuzzer {
           Print(Shrink(outcome, static_cast<double>(options_.shrink)));
         }
       }
-      Land(first, failures, coverage, absl::ToDoubleSeconds(absl::Now() - begin));
+      Land(first, count, failures, coverage, absl::ToDoubleSeconds(absl::Now() - begin));
     }
   }
 
-  void Land(int64_t first, int64_t failures, const Coverage& coverage, double seconds) {
+  void Land(int64_t first, int64_t seeds, int64_t failures, const Coverage& coverage, double seconds) {
     const std::lock_guard<std::mutex> lock(mutex_);
     coverage_.Add(coverage);
     seconds_ += seconds;
@@ -140,6 +147,7 @@ class Fuzzer {
       if (step != coverage.steps.end() && step->second.applied > 0) applied[p->name] = step->second.applied;
     }
     AppendChunk(options_.files, {{"first", first},
+                                 {"seeds", seeds},
                                  {"failures", failures},
                                  {"seconds", seconds},
                                  {"cases", coverage.cases},
@@ -156,14 +164,16 @@ class Fuzzer {
     std::fflush(stdout);
   }
 
-  // Prints the share of pairs with a property. Returns true if it is at least `least`.
+  // Prints the share of pairs with a property. Returns true if it is at least `least`, or if there are few pairs.
   bool Share(const char* what, double least) {
+    constexpr int64_t kFew = 500;
     const int64_t pairs = coverage_.cases["pairs"];
     const double share =
         pairs == 0 ? 1 : static_cast<double>(coverage_.cases[what]) / static_cast<double>(pairs);
     fmt::print("{:5.1f}% have: {}\n", 100 * share, what);
-    if (share < least) fmt::print("  wanted: {:.1f}%\n", 100 * least);
-    return share >= least;
+    if (share >= least || pairs < kFew) return true;
+    fmt::print("  wanted: {:.1f}%\n", 100 * least);
+    return false;
   }
   bool Shares() {
     bool enough = true;
@@ -188,7 +198,7 @@ class Fuzzer {
     }
     const int64_t pairs = coverage_.cases["pairs"];
     fmt::print("{} pairs ({} before), {} failures, {:.1f} s of a thread, {:.0f} pairs/s\n", pairs,
-               static_cast<int64_t>(done_.size()) * kSeedsPerChunk * kTracesPerSeed, failures_.load(),
+               static_cast<int64_t>(done_.size()) * seeds_per_chunk_ * kTracesPerSeed, failures_.load(),
                seconds_, static_cast<double>(pairs) / seconds_);
     WriteSummary(options_.files, options_.gpu.empty() ? "pairs" : absl::StrCat("pairs for ", options_.gpu),
                  {{"pairs", pairs},
@@ -203,9 +213,9 @@ class Fuzzer {
 
   const Options options_;
   const std::string program_;
+  const int64_t seeds_, seeds_per_chunk_;
   std::set<int64_t> done_;  // first seeds of the chunks that are done
   std::atomic<int64_t> next_ = 0, failures_ = 0;
-  int64_t chunks_ = 0;
   std::mutex mutex_;
   Coverage coverage_;
   double seconds_ = 0;  // time of all threads together

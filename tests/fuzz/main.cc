@@ -91,7 +91,8 @@ class Fuzzer {
         program_(std::move(program)),
         seeds_((options.pairs + kTracesPerSeed - 1) / kTracesPerSeed),
         // A few chunks for each thread, so that none waits long for another at the end.
-        seeds_per_chunk_(std::clamp<int64_t>(seeds_ / (8 * options.threads), 1, kMostSeedsPerChunk)) {}
+        seeds_per_chunk_(std::clamp<int64_t>(seeds_ / (8 * std::max<int64_t>(options.threads, 1)), 1,
+                                             kMostSeedsPerChunk)) {}
 
   int Run() {
     ReadResults();
@@ -116,8 +117,8 @@ class Fuzzer {
   void Work() {
     const SpaceFunction space = options_.space_function();
     while (failures_ < options_.failures) {
-      const int64_t begin_seed = next_.fetch_add(seeds_per_chunk_), first = options_.seed + begin_seed;
-      const int64_t count = std::min(seeds_per_chunk_, seeds_ - begin_seed);
+      const int64_t offset = next_.fetch_add(seeds_per_chunk_), first = options_.seed + offset;
+      const int64_t count = std::min(seeds_per_chunk_, seeds_ - offset);
       if (count <= 0) return;
       if (done_.count(first) != 0) continue;
       const absl::Time begin = absl::Now();

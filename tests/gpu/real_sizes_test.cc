@@ -34,6 +34,7 @@ namespace kiln {
 namespace {
 
 constexpr int kTries = 20;
+constexpr double kAnyNumber = std::numeric_limits<double>::infinity();
 constexpr double kEasily = 2e6;  // instances; the emulator takes up to 7 us for one in all modes
 
 // The names of 57 files of bench/operators: the operators of MetaSchedule's evaluation at four sizes each, dense layers
@@ -78,7 +79,7 @@ struct Draw {
   std::string trace;
 };
 std::optional<Draw> DrawFrom(const Program& original, const Target& target, Dice& dice,
-                             double most = std::numeric_limits<double>::infinity()) {
+                             double most = kAnyNumber) {
   const auto sketches = Enumerate(*ParseSpace("cuda"), original, target);
   EXPECT_TRUE(sketches.ok()) << sketches.status();
   const auto count = static_cast<int64_t>(sketches.ok() ? sketches->sketches.size() : 0);
@@ -93,7 +94,7 @@ std::optional<Draw> DrawFrom(const Program& original, const Target& target, Dice
 
 // Draws a schedule for an A100 or an H100, runs it in the emulator, and expects the right results. Returns false if
 // DrawFrom returns nothing, or if the kernel spills registers or has a stack, which the validator cannot predict.
-bool RunsOnGpu(const Program& original, Dice& dice, double most = std::numeric_limits<double>::infinity()) {
+bool RunsOnGpu(const Program& original, Dice& dice, double most = kAnyNumber) {
   const Target target = NamedTarget(dice.Flip(0.5) ? "a100" : "h100").value();
   const std::optional<Draw> draw = DrawFrom(original, target, dice, most);
   if (!draw) return false;

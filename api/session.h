@@ -49,7 +49,7 @@ struct SessionOptions {
   std::string database = "kiln.db";  // one SQLite file; built code is kept in FILE.objects
   // The special policies that are switched off, or on if "+" stands before the name: names with commas between
   // (docs/reference/policies.md). They take effect in Load, in sketches and in built code. Records with other policies
-  // are not used.
+  // are not used. If "channels-last" is named neither way, Tune chooses by measuring, and Load follows its choice.
   std::string without{};
   std::string workers{};  // folder of kiln-builder and kiln-runner; empty: they are looked up
   // Is called with lines for people, such as notes about a file or an export. If empty, the lines are dropped.

@@ -107,6 +107,12 @@ struct RacedWholes {
   Interval ratio{};    // how many times as long the whole takes with the records that are fastest alone
 };
 
+// A race of the whole model before the search: channels as in the file, and channels last (policy "channels-last").
+struct RacedLayouts {
+  bool channels_last = false;  // whether the search took that layout
+  Interval ratio{};            // how many times as long the model takes with channels last
+};
+
 struct TuneReport {
   std::string file{}, database{}, target{};
   std::string gpu{};  // fingerprint of the GPU that measured; empty: none did
@@ -114,11 +120,14 @@ struct TuneReport {
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
   // Warnings: one line for each useless module of the given space or of a plugin, with the reason.
   std::vector<std::string> warnings{};
-  std::vector<TaskResult> tasks{};            // in the order of Session::tasks()
+  std::vector<TaskResult> tasks{};            // in the order that Session::tasks() has after the search
   std::vector<Round> rounds{};                // of the whole run, including earlier sessions
   std::optional<BuildReport> whole{};         // of a file with several calls, if TuneSettings::output is set
   std::optional<RunReport> whole_run{};       // of that library, with the time of each call
   std::optional<RacedWholes> raced_wholes{};  // if tasks have records
+  // If this search chose the layout of the model. It does so once for each model and machine, unless the budget is
+  // small, the user names a layout, or there is nothing to choose.
+  std::optional<RacedLayouts> raced_layouts{};
   // Seconds of the whole model that a further minute of search is expected to gain, if past gains go on. nullopt if too
   // few rounds have run to tell.
   std::optional<double> minute_gain{};

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
@@ -59,25 +60,27 @@ void NoteRoles(Input* input) {
                    "(only the first), or their names, --inputs x,y"));
 }
 
-// Cuts the imported program into tasks, which it stores in `input` with the program. A model is simplified first.
-absl::Status CutIntoTasks(Imported whole, Input* input) {
-  input->imported = whole.program;
-  input->imported_foreign = JoinForeign(whole, input->imported);
+// Cuts the imported file into tasks, which it stores in `input` with the program. A model is simplified first.
+absl::Status CutIntoTasks(Input* input) {
+  const Imported& file = input->file_content;
+  input->imported = file.program;
+  input->imported_foreign = JoinForeign(file, input->imported);
   input->program = input->imported;
   input->foreign = input->imported_foreign;
   auto tasks = ExtractTasks(input->program, input->policies, {}, input->foreign);
   if (tasks.ok() && IsModel(*tasks)) {
-    input->simplified = SimplifyModel(whole.program, input->policies);
+    Program model = file.program;
+    input->simplified = SimplifyModel(model, input->policies);
     if (input->simplified.applied) {
-      input->foreign = JoinForeign(whole, whole.program);
-      input->program = std::move(whole.program);
+      input->foreign = JoinForeign(file, model);
+      input->program = std::move(model);
       tasks = ExtractTasks(input->program, input->policies, {}, input->foreign);
     }
   }
   if (!tasks.ok()) return tasks.status();
   input->tasks = *std::move(tasks);
-  input->boundaries = std::move(whole.boundaries);
-  input->arguments = std::move(whole.arguments);
+  input->boundaries = file.boundaries;
+  input->arguments = file.arguments;
   return absl::OkStatus();
 }
 
@@ -112,7 +115,8 @@ absl::Status Import(ImportOptions options, bool detaches, Input* input) {
     if (!whole.ok()) return whole_wanted ? whole.status() : refusal;
   }
   const std::vector<LargeConstant> large = std::move(whole->large_constants);
-  const absl::Status cut = CutIntoTasks(*std::move(whole), input);
+  input->file_content = *std::move(whole);
+  const absl::Status cut = CutIntoTasks(input);
   if (!refusal.ok() && (!cut.ok() || (!whole_wanted && !IsModel(input->tasks)))) return refusal;
   if (!cut.ok() || large.empty()) return cut;
   if (!IsModel(input->tasks)) return Import(std::move(options), /*detaches=*/false, input);
@@ -172,6 +176,8 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
   if (!policies.ok()) return Mistake(policies.status());
   Input input;
   input.policies = *policies;
+  input.layout_is_open =
+      !absl::StrContains(without, PolicyRows()[static_cast<int>(Policy::kChannelsLast)].name);
   input.source = source;
   input.path = source.path;
   ImportOptions options;
@@ -196,6 +202,15 @@ absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without
     return absl::InvalidArgumentError(absl::StrCat(input.shown, ": computes nothing that could be tuned"));
   NoteRoles(&input);
   return input;
+}
+
+absl::StatusOr<std::optional<Input>> WithChannelsLast(const Input& input) {
+  if (!input.simplified.applied || input.policies.Has(Policy::kChannelsLast)) return std::nullopt;
+  Input last = input;
+  last.policies.Switch(Policy::kChannelsLast);
+  if (const absl::Status cut = CutIntoTasks(&last); !cut.ok()) return cut;
+  if (last.simplified.permuted == 0) return std::nullopt;
+  return last;
 }
 
 }  // namespace kiln::api

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,14 @@ struct Input {
   std::string path;                    // a path from which the text can be read again
   std::string digest;                  // digest of text that came from standard input or a string, else empty
   std::shared_ptr<MemoryFile> file;    // holds the text that came from standard input or a string
+  Imported file_content;               // the file as it was imported, with boundaries apart
   Program program;                     // the whole file; a model is simplified
   Program imported;                    // the whole file as it was imported
   std::vector<Task> tasks;             // the tasks that `program` is cut into
   std::vector<std::string> inputs;     // ImportOptions::inputs
   std::vector<std::string> notes;      // hints for the user, one line each
   Policies policies;                   // policies that the import and all later steps use
+  bool layout_is_open = true;          // the user named the policy "channels-last" neither as on nor as off
   std::vector<std::string> arguments;  // argument names of the function in the file, by position
   std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
   // The bytes of constants in the file of a model, by the names of their buffers. These buffers are parameters of
@@ -53,5 +56,9 @@ struct Input {
 // Large constants of a model become parameters (ImportOptions::large_constants). This function forks: call it before
 // threads start. `without`: the policies that are switched off. An unknown name is a Mistake.
 absl::StatusOr<Input> LoadInput(const Source& source, const std::string& without);
+
+// Returns the input of the same file with the policy "channels-last". Returns nullopt if that changes nothing: the
+// file is no model, no temporary has channels, or the policy is on already.
+absl::StatusOr<std::optional<Input>> WithChannelsLast(const Input& input);
 
 }  // namespace kiln::api

@@ -92,14 +92,15 @@ absl::StatusOr<Policies> Policies::Without(absl::string_view names) {
   Policies policies;
   for (const absl::string_view part : absl::StrSplit(names, ',', absl::SkipEmpty())) {
     const absl::string_view name = absl::StripAsciiWhitespace(part);
-    const auto* row = std::find_if(std::begin(kRows), std::end(kRows),
-                                   [&](const PolicyRow& r) { return NameInLists(r) == name; });
+    const auto* row = std::find_if(std::begin(kRows), std::end(kRows), [&](const PolicyRow& r) {
+      return name == r.name || name == NameInLists(r);
+    });
     if (row == std::end(kRows)) {
       std::vector<std::string> known;
       for (const PolicyRow& r : kRows) known.push_back(NameInLists(r));
       return absl::InvalidArgumentError(UnknownName("policy", name, known));
     }
-    policies.Switch(row->policy);
+    if (name == NameInLists(*row)) policies.Switch(row->policy);  // else it is off anyway
   }
   return policies;
 }

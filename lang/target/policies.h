@@ -76,7 +76,8 @@ absl::Span<const PolicyRow> PolicyRows();
 class Policies {
  public:
   // Parses a list of policies that are to be switched, separated by commas: "a" switches a off, and "+b" switches b on,
-  // which is off otherwise. "" switches none. kInvalidArgument for an unknown name; the message lists the known ones.
+  // which is off otherwise. "b" leaves it off. "" switches none. kInvalidArgument for an unknown name; the message lists
+  // the known ones.
   static absl::StatusOr<Policies> Without(absl::string_view names);
 
   bool Has(Policy policy) const;

@@ -22,6 +22,22 @@ inline constexpr char kMatmul[] =
     "tensor<32x64xf32>\n"
     "  return %c : tensor<32x64xf32>\n}\n";
 
+// MLIR text of a model of two convolutions with constant weights, channels first: two tasks. What is between them may
+// have channels last.
+inline constexpr char kConvolutions[] =
+    "func.func @convs(%x: tensor<1x4x10x10xf32>, %w: tensor<8x4x3x3xf32> {kiln.constant},\n"
+    "                 %v: tensor<8x8x3x3xf32> {kiln.constant}) -> tensor<1x8x6x6xf32> {\n"
+    "  %z = arith.constant 0.0 : f32\n"
+    "  %ae = tensor.empty() : tensor<1x8x8x8xf32>\n"
+    "  %ai = linalg.fill ins(%z : f32) outs(%ae : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>\n"
+    "  %a = linalg.conv_2d_nchw_fchw ins(%x, %w : tensor<1x4x10x10xf32>, tensor<8x4x3x3xf32>)\n"
+    "      outs(%ai : tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>\n"
+    "  %be = tensor.empty() : tensor<1x8x6x6xf32>\n"
+    "  %bi = linalg.fill ins(%z : f32) outs(%be : tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>\n"
+    "  %b = linalg.conv_2d_nchw_fchw ins(%a, %v : tensor<1x8x8x8xf32>, tensor<8x8x3x3xf32>)\n"
+    "      outs(%bi : tensor<1x8x6x6xf32>) -> tensor<1x8x6x6xf32>\n"
+    "  return %b : tensor<1x8x6x6xf32>\n}\n";
+
 inline constexpr char kNothing[] =
     "func.func @f(%x: tensor<0x6xf32>) -> tensor<0x6xf32> {\n"
     "  %e = tensor.empty() : tensor<0x6xf32>\n"

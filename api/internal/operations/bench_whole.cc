@@ -1,12 +1,8 @@
 // Session::Bench of a whole model: times it with the records of its tasks in turns with default schedules.
-#include "absl/strings/str_cat.h"
 #include "api/errors.h"
-#include "api/internal/model/run_whole.h"
-#include "api/internal/model/schedules.h"
-#include "api/internal/model/whole.h"
+#include "api/internal/model/in_turns.h"
 #include "api/internal/operations/operations.h"
-#include "api/internal/workers.h"
-#include "backends/cpu/targets.h"
+#include "backends/cpu/machine.h"
 #include "backends/export/export.h"
 #include "backends/vendor/paired_timing.h"
 
@@ -21,25 +17,21 @@ class WholeBench {
       : options_(options), input_(input), settings_(settings), stop_(stop) {}
 
   absl::StatusOr<WholeTimes> Run() {
-    const auto workers = FindWorkers(options_.workers);
-    if (!workers.ok()) return workers.status();
-    auto builders = StartBuilder(options_.database, options_.workers);
-    if (!builders.ok()) return builders.status();
-    const Stop::Work work(stop_, [&] { (*builders)->Interrupt(); });
+    auto turns = InTurns::Start(options_, settings_.threads, stop_);
+    if (!turns.ok()) return turns.status();
     WholeTimes times{.name = SafeName(input_.program.name), .threads = settings_.threads};
-    RunRequest request{.threads = settings_.threads};
-    request.timing.runs = settings_.rounds;
-    request.limits.seconds = settings_.seconds;
-    const auto tuned = Add(true, **builders, &request);
+    Say("building the whole");
+    const auto tuned = (*turns)->Add(input_, {});
     if (!tuned.ok()) return tuned.status();
     for (const BuiltTask& task : tuned->told) times.records += task.record > 0;
     times.tasks = static_cast<int>(tuned->told.size());
     if (times.records > 0) {
-      if (const auto untuned = Add(false, **builders, &request); !untuned.ok()) return untuned.status();
+      Say("building the whole on default schedules");
+      if (const auto untuned = (*turns)->Add(input_, {.records = false}); !untuned.ok())
+        return untuned.status();
     }
-    if (stop_.asked()) return absl::CancelledError("interrupted");
     Say("timing in turns");
-    const auto ran = RunWhole(std::move(request), workers->runner, stop_);
+    const auto ran = (*turns)->Run(settings_.rounds, settings_.seconds);
     if (!ran.ok()) return ran.status();
     times.rounds = static_cast<int>(ran->seconds.size());
     times.seconds = Of(MedianOf(ran->seconds));
@@ -54,21 +46,6 @@ class WholeBench {
  private:
   void Say(const std::string& line) const {
     if (options_.log) options_.log(line);
-  }
-
-  // Builds the whole model as one library, with records or on default schedules alone, and adds it to the programs that
-  // the request times. Returns the schedules.
-  absl::StatusOr<ModelSchedules> Add(bool records, BuilderPool& builders, RunRequest* request) {
-    Say(records ? "building the whole" : "building the whole on default schedules");
-    auto schedules =
-        ScheduleModel(options_, input_, CpuTarget(settings_.threads), {.records = records}, stop_);
-    if (!schedules.ok()) return schedules.status();
-    const auto whole = CompileWhole(input_, *schedules, SafeName(input_.program.name), builders);
-    if (!whole.ok()) return whole.status();
-    KernelObject kernel = KernelOfModel(whole->described, whole->library.shared_object);
-    request->limits.bytes += 2 * RunBytesOf(whole->described);
-    (request->kernel.symbol.empty() ? request->kernel : request->peers.emplace_back()) = std::move(kernel);
-    return schedules;
   }
 
   const SessionOptions& options_;

@@ -253,6 +253,9 @@ Json JsonOf(const TuneReport& r) {
     json["raced_wholes"] = {{"wholes", r.raced_wholes->wholes},
                             {"seconds", JsonOf(r.raced_wholes->seconds)},
                             {"ratio", JsonOf(r.raced_wholes->ratio)}};
+  if (r.raced_layouts)
+    json["raced_layouts"] = {{"channels_last", r.raced_layouts->channels_last},
+                             {"ratio", JsonOf(r.raced_layouts->ratio)}};
   if (r.minute_gain) json["minute_gain"] = *r.minute_gain;
   if (r.whole_run) json["whole_run"] = JsonOf(*r.whole_run);
   if (!r.nothing.empty()) json["nothing"] = r.nothing;

@@ -2,6 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/internal/input.h"
+#include "api/internal/model/layout.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/operations/tune_run.h"
 #include "api/internal/roofline.h"
@@ -23,6 +24,24 @@ class Session::Impl {
     for (const std::string& note : notes) options.log(absl::StrCat("note: ", note));
   }
 
+  // Updates what is told of `input` after it changed.
+  void ReadInput() {
+    tasks = TasksOf(input);
+    left_out = LeftOutOf(input);
+  }
+
+  // Chooses the layout of a model's temporaries (RaceLayouts) before a search that is worth it. Only an interrupt is an
+  // error: after any other, the search goes on with the layout of the file, and meets and reports what is wrong.
+  absl::StatusOr<std::optional<RacedLayouts>> ChooseLayout(const TuneSettings& settings) {
+    if (!ShouldRaceLayouts(settings, tasks.size())) return std::nullopt;
+    const Stop::Work work(stop);
+    auto raced = RaceLayouts(options, settings.threads, stop, &input);
+    if (absl::IsCancelled(raced.status())) return raced.status();
+    if (!raced.ok()) return std::nullopt;
+    ReadInput();
+    return raced;
+  }
+
   SessionOptions options;
   Input input;
   std::vector<TaskInfo> tasks;
@@ -42,8 +61,14 @@ absl::Status Session::Load(const Source& source) {
   absl::StatusOr<Input> input = LoadInput(source, impl_->options.without);
   if (!input.ok()) return input.status();
   impl_->input = *std::move(input);
-  impl_->tasks = TasksOf(impl_->input);
-  impl_->left_out = LeftOutOf(impl_->input);
+  std::optional<Input> last = LoadChosenLayout(impl_->options, impl_->input);
+  if (last) {
+    impl_->input = *std::move(last);
+    impl_->input.notes.push_back(
+        "channels come last between tasks, which was faster here; --without channels-last keeps the order of the "
+        "file");
+  }
+  impl_->ReadInput();
   impl_->Log(impl_->input.notes);
   return absl::OkStatus();
 }
@@ -70,7 +95,11 @@ absl::StatusOr<SpaceReport> Session::Sketches(const SketchSettings& settings) {
 
 absl::StatusOr<TuneReport> Session::Tune(const TuneSettings& settings, const EventSink& events) {
   if (const absl::Status loaded = impl_->CheckLoaded(); !loaded.ok()) return loaded;
-  return RunTune({impl_->options, impl_->input, impl_->tasks, impl_->stop}, settings, events);
+  const auto raced = impl_->ChooseLayout(settings);
+  if (!raced.ok()) return raced.status();
+  auto report = RunTune({impl_->options, impl_->input, impl_->tasks, impl_->stop}, settings, events);
+  if (report.ok()) report->raced_layouts = *raced;
+  return report;
 }
 
 absl::StatusOr<BuildReport> Session::Build(const BuildSettings& settings) {

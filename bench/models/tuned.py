@@ -4,7 +4,8 @@
   bench/models/tuned.py exports/*.mlir --work build/models/tuned --results bench/results/tuned_models.jsonl
 
 A step of a model goes on with the database of the step before, in --work, for the seconds that are left of its budget. Its lines
-are those of compare.py, with `budget` and `tuned_seconds`, the wall seconds of all `kiln tune` for the model so far. They are appended when the
+are those of compare.py, with `budget`, `tuned_seconds`, the wall seconds of all `kiln tune` for the model so far, and `raced_layouts`,
+how the step chose the layout of the model, if it did. They are appended when the
 step is over; the same command goes on after the last one, and a search that was stopped goes on too. The files of a
 library are in --work, MODEL.BUDGET.
 """
@@ -35,7 +36,8 @@ def tune(options, mlir, budget, step, spent):
             file.write(f"{time.monotonic() - start}\n")
     if done.returncode != 0:
         sys.exit(f"{mlir.stem}: kiln tune ended with {done.returncode}; see {log.name}")
-    report = json.loads(done.stdout)["whole"]
+    said = json.loads(done.stdout)
+    report = said["whole"] | {"raced_layouts": said.get("raced_layouts")}
     return folder / f"{report['symbol']}.so", report, sum(map(float, spans.read_text().split()))
 
 
@@ -49,7 +51,7 @@ def steps(options, mlir, lines):
             print(f"{mlir.stem}: tuning for {budget - before} s", flush=True)
             library, report, seconds = tune(options, mlir, budget, step, before)
             for line in list(compare.compare(options, mlir, library, report)):
-                line |= {"budget": budget, "tuned_seconds": seconds} | compare.where()
+                line |= {"budget": budget, "tuned_seconds": seconds, "raced_layouts": report["raced_layouts"]} | compare.where()
                 print(f"{budget} s:", compare.summary(line), flush=True)
                 compare.record(options, line)
         before = budget

@@ -49,7 +49,7 @@ std::vector<std::string> InputsOf(const Source& source) {
 // Adds a note for the user if a model with kArgumentsOfAModel or more arguments has no constant, which is seldom meant,
 // and the user did not say which arguments are inputs.
 void NoteRoles(Input* input) {
-  const size_t arguments = input->arguments.size();
+  const size_t arguments = input->file_content.arguments.size();
   if (arguments < kArgumentsOfAModel || !input->inputs.empty() || !IsModel(input->tasks)) return;
   for (const Id id : input->program.parameters) {
     if (input->program.buffers[id].role == Role::kConstant) return;
@@ -60,28 +60,32 @@ void NoteRoles(Input* input) {
                    "(only the first), or their names, --inputs x,y"));
 }
 
-// Cuts the imported file into tasks, which it stores in `input` with the program. A model is simplified first.
-absl::Status CutIntoTasks(Input* input) {
-  const Imported& file = input->file_content;
-  input->imported = file.program;
-  input->imported_foreign = JoinForeign(file, input->imported);
-  input->program = input->imported;
-  input->foreign = input->imported_foreign;
+absl::Status ExtractTasksOf(Input* input) {
   auto tasks = ExtractTasks(input->program, input->policies, {}, input->foreign);
-  if (tasks.ok() && IsModel(*tasks)) {
-    Program model = file.program;
-    input->simplified = SimplifyModel(model, input->policies);
-    if (input->simplified.applied) {
-      input->foreign = JoinForeign(file, model);
-      input->program = std::move(model);
-      tasks = ExtractTasks(input->program, input->policies, {}, input->foreign);
-    }
-  }
   if (!tasks.ok()) return tasks.status();
   input->tasks = *std::move(tasks);
-  input->boundaries = file.boundaries;
-  input->arguments = file.arguments;
   return absl::OkStatus();
+}
+
+// Simplifies the imported model and cuts it into tasks, which it stores in `input` with the program. Changes nothing if
+// SimplifyModel leaves the model alone.
+absl::Status CutModel(Input* input) {
+  Program model = input->file_content.program;
+  input->simplified = SimplifyModel(model, input->policies);
+  if (!input->simplified.applied) return absl::OkStatus();
+  input->foreign = JoinForeign(input->file_content, model);
+  input->program = std::move(model);
+  return ExtractTasksOf(input);
+}
+
+// Cuts the imported file into tasks, which it stores in `input` with the program. A model is simplified first.
+absl::Status CutIntoTasks(Input* input) {
+  input->imported = input->file_content.program;
+  input->imported_foreign = JoinForeign(input->file_content, input->imported);
+  input->program = input->imported;
+  input->foreign = input->imported_foreign;
+  if (const absl::Status cut = ExtractTasksOf(input); !cut.ok()) return cut;
+  return IsModel(input->tasks) ? CutModel(input) : absl::OkStatus();
 }
 
 absl::Status MapConstants(const std::vector<LargeConstant>& constants, Input* input) {
@@ -208,7 +212,7 @@ absl::StatusOr<std::optional<Input>> WithChannelsLast(const Input& input) {
   if (!input.simplified.applied || input.policies.Has(Policy::kChannelsLast)) return std::nullopt;
   Input last = input;
   last.policies.Switch(Policy::kChannelsLast);
-  if (const absl::Status cut = CutIntoTasks(&last); !cut.ok()) return cut;
+  if (const absl::Status cut = CutModel(&last); !cut.ok()) return cut;
   if (last.simplified.permuted == 0) return std::nullopt;
   return last;
 }

@@ -27,20 +27,18 @@ struct MemoryFile {  // an anonymous file, closed by the destructor
 
 struct Input {
   Source source;
-  std::string shown;                   // the name in messages and reports
-  std::string path;                    // a path from which the text can be read again
-  std::string digest;                  // digest of text that came from standard input or a string, else empty
-  std::shared_ptr<MemoryFile> file;    // holds the text that came from standard input or a string
-  Imported file_content;               // the file as it was imported, with boundaries apart
-  Program program;                     // the whole file; a model is simplified
-  Program imported;                    // the whole file as it was imported
-  std::vector<Task> tasks;             // the tasks that `program` is cut into
-  std::vector<std::string> inputs;     // ImportOptions::inputs
-  std::vector<std::string> notes;      // hints for the user, one line each
-  Policies policies;                   // policies that the import and all later steps use
-  bool layout_is_open = true;          // the user named the policy "channels-last" neither as on nor as off
-  std::vector<std::string> arguments;  // argument names of the function in the file, by position
-  std::vector<Boundary> boundaries;    // operations that Kiln cannot express, so they are not tuned
+  std::string shown;                 // the name in messages and reports
+  std::string path;                  // a path from which the text can be read again
+  std::string digest;                // digest of text that came from standard input or a string, else empty
+  std::shared_ptr<MemoryFile> file;  // holds the text that came from standard input or a string
+  Imported file_content;    // what was imported, before boundaries are joined and a model is simplified
+  Program program;          // the whole file; a model is simplified
+  Program imported;         // the whole file as it was imported
+  std::vector<Task> tasks;  // the tasks that `program` is cut into
+  std::vector<std::string> inputs;  // ImportOptions::inputs
+  std::vector<std::string> notes;   // hints for the user, one line each
+  Policies policies;                // policies that the import and all later steps use
+  bool layout_is_open = true;       // the user named the policy "channels-last" neither as on nor as off
   // The bytes of constants in the file of a model, by the names of their buffers. These buffers are parameters of
   // `program`.
   std::map<std::string, absl::string_view> embedded;

@@ -56,28 +56,29 @@ std::vector<Parameter> ParametersOf(const Program& program, const std::vector<st
 }
 
 std::vector<Parameter> ParametersOf(const Input& input) {
-  return ParametersOf(input.program, ArgumentsOfTask(input.program, input.arguments));
+  return ParametersOf(input.program, ArgumentsOfTask(input.program, input.file_content.arguments));
 }
 
 std::vector<TaskInfo> TasksOf(const Input& input) {
   std::vector<TaskInfo> tasks;
   for (const Task& task : input.tasks) {
     const Program& program = task.program;
-    tasks.push_back({.name = program.name,
-                     .hash = ToString(HashOf(program)),
-                     .occurrences = static_cast<int>(task.occurrences.size()),
-                     .flops = Flops(program),
-                     .blocks = BlocksOf(program),
-                     .symbol = SafeName(program.name),
-                     .parameters = ParametersOf(program, ArgumentsOfTask(program, input.arguments)),
-                     .program = program});
+    tasks.push_back(
+        {.name = program.name,
+         .hash = ToString(HashOf(program)),
+         .occurrences = static_cast<int>(task.occurrences.size()),
+         .flops = Flops(program),
+         .blocks = BlocksOf(program),
+         .symbol = SafeName(program.name),
+         .parameters = ParametersOf(program, ArgumentsOfTask(program, input.file_content.arguments)),
+         .program = program});
   }
   return tasks;
 }
 
 std::vector<LeftOut> LeftOutOf(const Input& input) {
   std::vector<LeftOut> list;
-  for (const Boundary& b : input.boundaries) list.push_back({b.location, b.op, b.reason});
+  for (const Boundary& b : input.file_content.boundaries) list.push_back({b.location, b.op, b.reason});
   return list;
 }
 

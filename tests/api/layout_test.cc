@@ -16,8 +16,6 @@
 namespace kiln::api {
 namespace {
 
-Source Text(const char* text) { return {.path = "", .text = text, .name = "", .function = ""}; }
-
 // The hashes of the tasks that a session has loaded from kConvolutions.
 std::vector<std::string> Loaded(const SessionOptions& options) {
   Session session(options);
@@ -88,7 +86,7 @@ TEST(RaceLayouts, TheSearchChoosesOnceAndTunesTheTasksOfThatLayout) {
 
   Input again = *LoadInput(Text(kConvolutions), "");
   Stop stop;
-  EXPECT_EQ(RaceLayouts(options, 1, stop, &again)->has_value(), false) << "it was chosen before";
+  EXPECT_FALSE(RaceLayouts(options, 1, stop, &again)->has_value()) << "it was chosen before";
 }
 
 }  // namespace

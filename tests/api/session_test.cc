@@ -22,8 +22,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Source Text(const char* text) { return {.path = "", .text = text, .name = "", .function = ""}; }
-
 class SessionTest : public testing::Test {
  protected:
   // Returns a session that has loaded this MLIR text and whose database is in the test's folder.

@@ -3,7 +3,12 @@
 
 #include <string>
 
+#include "api/model.h"
+
 namespace kiln::api {
+
+// The source of an MLIR text.
+inline Source Text(const char* text) { return {.path = "", .text = text, .name = "", .function = ""}; }
 
 // MLIR text of a sum of two tensors of 24x40 f32: one task. Its arguments are named `left` and `right`.
 inline constexpr char kAdd[] =

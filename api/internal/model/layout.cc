@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "api/internal/interval.h"
 #include "api/internal/model/in_turns.h"
 #include "api/internal/store/chosen_layout.h"
 #include "api/internal/store/open_store.h"
@@ -44,21 +45,24 @@ absl::StatusOr<Interval> RaceInTurns(const SessionOptions& options, int threads,
   }
   const auto ran = (*turns)->Run(kRounds, kSecondsOfRace);
   if (!ran.ok()) return ran.status();
-  const MedianInterval ratio = RatioOf(ran->peer_seconds[0], ran->seconds);
-  return Interval{ratio.median, ratio.low, ratio.high};
+  return IntervalOf(RatioOf(ran->peer_seconds[0], ran->seconds));
 }
 
 }  // namespace
 
-std::optional<Input> LoadChosenLayout(const SessionOptions& options, const Input& input) {
-  if (!input.layout_is_open || !input.simplified.applied || !std::filesystem::exists(options.database))
-    return std::nullopt;
+void TakeChosenLayout(const SessionOptions& options, Input* input) {
+  if (!input->layout_is_open || !input->simplified.applied || !std::filesystem::exists(options.database))
+    return;
   const auto store = OpenExistingStore(options.database);
-  if (!store.ok()) return std::nullopt;
+  if (!store.ok()) return;
   const auto target = ThisMachine(**store);
-  if (!target.ok() || !LoadLayout(**store, HashOfModel(input), *target).value_or(false)) return std::nullopt;
-  auto last = WithChannelsLast(input);
-  return last.ok() ? *std::move(last) : std::nullopt;
+  if (!target.ok() || !LoadLayout(**store, HashOfModel(*input), *target).value_or(false)) return;
+  auto last = WithChannelsLast(*input);
+  if (!last.ok() || !last->has_value()) return;
+  *input = **std::move(last);
+  input->notes.push_back(
+      "channels come last between tasks, which was faster here; --without channels-last keeps the order of the "
+      "file");
 }
 
 bool ShouldRaceLayouts(const TuneSettings& settings, size_t tasks) {

@@ -11,19 +11,18 @@
 
 namespace kiln::api {
 
-// Returns the input with channels last if an earlier search chose that for this model on this machine, and the user
-// leaves the layout open; else nullopt. Drops errors of the database: the operation that follows reports them.
-std::optional<Input> LoadChosenLayout(const SessionOptions& options, const Input& input);
+// Changes `input` to channels last, and adds a note, if an earlier search chose that for this model on this machine and
+// the user names no layout. Drops errors of the database: the operation that follows reports them.
+void TakeChosenLayout(const SessionOptions& options, Input* input);
 
 // True if a search with these settings should choose a layout first: it is for this machine and in the default space,
 // and is long beside the race.
 bool ShouldRaceLayouts(const TuneSettings& settings, size_t tasks);
 
-// Runs the whole model in both layouts, in turns, with the records of the database and default schedules elsewhere. So
-// what was tuned before is not lost. Saves the choice: channels last if that is clearly faster. If so, changes `input`.
-// Returns nullopt, and does not run the model, if the user named a layout, if
-// the layouts do not differ, or if a choice was saved before. kCancelled if interrupted; other errors: those of InTurns
-// and the store.
+// Runs the whole model in both layouts, in turns. A task with a record has the schedule of the record, other tasks have
+// default schedules. Saves the choice: channels last if the model is clearly faster with it, and then changes `input`.
+// Returns nullopt, and does not run the model, if the user named a layout, if the layouts do not differ, or if a choice
+// was saved before. kCancelled if interrupted; other errors: those of InTurns and the store.
 absl::StatusOr<std::optional<RacedLayouts>> RaceLayouts(const SessionOptions& options, int threads,
                                                         Stop& stop, Input* input);
 

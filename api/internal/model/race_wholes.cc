@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "api/internal/interval.h"
 #include "api/internal/model/run_whole.h"
 #include "api/internal/model/time_whole.h"
 #include "api/internal/store/chosen_records.h"
@@ -158,10 +159,9 @@ class Race {
     for (size_t i = 1; i < seconds.size(); ++i)
       if (MedianOf(seconds[i]).median < MedianOf(seconds[winner]).median) winner = i;
     if (RatioOf(seconds[0], seconds[winner]).low <= 1) winner = 0;  // not clearly faster
-    const MedianInterval median = MedianOf(seconds[winner]), ratio = RatioOf(seconds[0], seconds[winner]);
     const RacedWholes race{.wholes = static_cast<int>(racing.size()),
-                           .seconds = {median.median, median.low, median.high},
-                           .ratio = {ratio.median, ratio.low, ratio.high}};
+                           .seconds = IntervalOf(MedianOf(seconds[winner])),
+                           .ratio = IntervalOf(RatioOf(seconds[0], seconds[winner]))};
     const std::vector<RowId>& won = chosen_[racing[winner]];
     ChosenRecords chosen;
     for (size_t t = 0; t < won.size(); ++t) {

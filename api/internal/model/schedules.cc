@@ -32,7 +32,7 @@ class Scheduler {
       : options_(options), input_(input), target_(target), wishes_(wishes), stop_(stop) {}
 
   absl::StatusOr<ModelSchedules> Run() {
-    for (const Boundary& b : input_.boundaries) {
+    for (const Boundary& b : input_.file_content.boundaries) {
       if (!b.code.empty()) continue;
       return Mistake(absl::InvalidArgumentError(absl::StrCat(b.location, ": a whole model cannot hold ", b.op,
                                                              " (", b.reason, ")\n  hint: ", b.hint)));

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
+#include "api/internal/interval.h"
 #include "api/internal/json.h"
 #include "api/internal/tasks.h"
 #include "backends/codegen/symbol_bytes.h"
@@ -49,7 +50,7 @@ KernelParam::Role RoleOf(const Parameter& p) {
 
 std::vector<ForeignTask> ForeignTasksOf(const Input& input) {
   std::vector<ForeignTask> foreign;
-  for (const Boundary& b : input.boundaries)
+  for (const Boundary& b : input.file_content.boundaries)
     foreign.push_back({.what = absl::StrCat(b.op, " (", b.location, ")"), .module = b.code});
   return foreign;
 }
@@ -141,9 +142,8 @@ std::vector<CallTimes> CallTimesOf(const LibraryText& described,
   for (size_t c = 0; c < described.calls.size(); ++c) {
     std::vector<double> samples;
     for (const std::vector<double>& run : call_seconds) samples.push_back(run[c]);
-    const MedianInterval median = MedianOf(samples);
     const CallText& call = described.calls[c];
-    times.push_back({call.number, call.task, call.schedule, {median.median, median.low, median.high}});
+    times.push_back({call.number, call.task, call.schedule, IntervalOf(MedianOf(samples))});
   }
   return times;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "api/internal/interval.h"
 #include "api/internal/libraries.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/store/open_store.h"
@@ -43,8 +44,6 @@ absl::StatusOr<KernelObject> Stock(const Input& input) {
   return StockKernel(text, input.tasks[0].program);
 }
 
-Interval Of(const MedianInterval& m) { return {m.median, m.low, m.high}; }
-
 class Bench {
  public:
   Bench(const SessionOptions& options, const BenchSettings& settings, std::string runner,
@@ -67,10 +66,10 @@ class Bench {
     const auto ran = RunAlone(std::move(request), runner_);
     if (!ran.ok()) return ran.status();
     timed.rounds = static_cast<int>(ran->seconds.size());
-    timed.seconds = Of(MedianOf(ran->seconds));
+    timed.seconds = IntervalOf(MedianOf(ran->seconds));
     for (size_t i = 0; i < names->size(); ++i)
-      timed.beside.push_back(
-          {(*names)[i], Of(MedianOf(ran->peer_seconds[i])), Of(RatioOf(ran->peer_seconds[i], ran->seconds))});
+      timed.beside.push_back({(*names)[i], IntervalOf(MedianOf(ran->peer_seconds[i])),
+                              IntervalOf(RatioOf(ran->peer_seconds[i], ran->seconds))});
     return timed;
   }
 

@@ -1,5 +1,6 @@
 // Session::Bench of a whole model: times it with the records of its tasks in turns with default schedules.
 #include "api/errors.h"
+#include "api/internal/interval.h"
 #include "api/internal/model/in_turns.h"
 #include "api/internal/operations/operations.h"
 #include "backends/cpu/machine.h"
@@ -8,8 +9,6 @@
 
 namespace kiln::api {
 namespace {
-
-Interval Of(const MedianInterval& m) { return {m.median, m.low, m.high}; }
 
 class WholeBench {
  public:
@@ -34,12 +33,12 @@ class WholeBench {
     const auto ran = (*turns)->Run(settings_.rounds, settings_.seconds);
     if (!ran.ok()) return ran.status();
     times.rounds = static_cast<int>(ran->seconds.size());
-    times.seconds = Of(MedianOf(ran->seconds));
+    times.seconds = IntervalOf(MedianOf(ran->seconds));
     times.disturbed = ran->preempted;
     if (times.records == 0) return times;
     const std::vector<double>& untuned = ran->peer_seconds[0];
     times.disturbed += ran->peer_preempted[0];
-    times.untuned = {"untuned", Of(MedianOf(untuned)), Of(RatioOf(untuned, ran->seconds))};
+    times.untuned = {"untuned", IntervalOf(MedianOf(untuned)), IntervalOf(RatioOf(untuned, ran->seconds))};
     return times;
   }
 

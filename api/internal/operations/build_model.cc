@@ -155,7 +155,7 @@ class ModelBuild {
     auto file = WeightsFile::Open(settings_.weights);
     if (!file.ok()) return Mistake(file.status());
     weights_.emplace(*std::move(file));
-    auto bound = BindWeights(input_.program, input_.arguments, *weights_, input_.embedded);
+    auto bound = BindWeights(input_.program, input_.file_content.arguments, *weights_, input_.embedded);
     if (!bound.ok()) return Mistake(bound.status());
     *given = *std::move(bound);
     return absl::OkStatus();

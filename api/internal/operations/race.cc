@@ -3,6 +3,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
+#include "api/internal/interval.h"
 #include "api/internal/measurers.h"
 #include "api/internal/operations/operations.h"
 #include "api/internal/store/flags_text.h"
@@ -81,14 +82,14 @@ absl::Status CheckAlike(const std::array<RecordPlace, 2>& places, const std::arr
 RacedProgram Told(const RecordPlace& place, MeasureResult& result, double flops) {
   const Quiet quiet = QuietOf(result.raw_samples, result.flags);
   result.flags.noisy |= !quiet.Mostly();
-  const MedianInterval m = MedianOf(result.samples);
+  const Interval seconds = IntervalOf(MedianOf(result.samples));
   return {.database = place.database,
           .record = place.record,
-          .seconds = {m.median, m.low, m.high},
-          .gflops = flops / m.median * 1e-9,
+          .seconds = seconds,
+          .gflops = flops / seconds.median * 1e-9,
           .flags = result.flags.Print(),
           .how = FlagsText(result.flags, quiet),
-          .noise = NoiseText(result.flags, quiet, m.median, 0)};
+          .noise = NoiseText(result.flags, quiet, seconds.median, 0)};
 }
 
 }  // namespace
@@ -123,11 +124,10 @@ absl::StatusOr<RaceReport> RaceRecords(const SessionOptions& options, const Reco
           absl::StrCat(NameOf(places[i]), ": ", results[i].status, ": ", results[i].error));
   }
   const double flops = Flops(records[0].original);
-  const MedianInterval ratio = RatioOfMedians(results[0].samples, results[1].samples);
   return RaceReport{.workload = records[0].entry.workload.name,
                     .one = Told(places[0], results[0], flops),
                     .other = Told(places[1], results[1], flops),
-                    .ratio = {ratio.median, ratio.low, ratio.high}};
+                    .ratio = IntervalOf(RatioOfMedians(results[0].samples, results[1].samples))};
 }
 
 }  // namespace kiln::api

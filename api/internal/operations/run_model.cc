@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "api/errors.h"
+#include "api/internal/interval.h"
 #include "api/internal/model/run_whole.h"
 #include "api/internal/model/whole.h"
 #include "api/internal/operations/operations.h"
@@ -41,7 +42,6 @@ class ModelRun {
     }
     const auto ran = RunWhole(std::move(request), runner, stop);
     if (!ran.ok()) return ran.status();
-    const MedianInterval median = MedianOf(ran->seconds);
     return RunReport{.library = s_.library,
                      .name = described_.name,
                      .parameters = described_.parameters,
@@ -49,7 +49,7 @@ class ModelRun {
                      .arena_bytes = described_.arena_bytes,
                      .runs = static_cast<int>(ran->seconds.size()),
                      .threads = s_.threads,
-                     .seconds = {median.median, median.low, median.high},
+                     .seconds = IntervalOf(MedianOf(ran->seconds)),
                      .prepare_seconds = ran->prepare_seconds,
                      .calls = CallTimesOf(described_, ran->call_seconds)};
   }

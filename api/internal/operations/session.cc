@@ -24,7 +24,7 @@ class Session::Impl {
     for (const std::string& note : notes) options.log(absl::StrCat("note: ", note));
   }
 
-  // Updates what is told of `input` after it changed.
+  // Fills `tasks` and `left_out` from `input`.
   void ReadInput() {
     tasks = TasksOf(input);
     left_out = LeftOutOf(input);
@@ -61,13 +61,7 @@ absl::Status Session::Load(const Source& source) {
   absl::StatusOr<Input> input = LoadInput(source, impl_->options.without);
   if (!input.ok()) return input.status();
   impl_->input = *std::move(input);
-  std::optional<Input> last = LoadChosenLayout(impl_->options, impl_->input);
-  if (last) {
-    impl_->input = *std::move(last);
-    impl_->input.notes.push_back(
-        "channels come last between tasks, which was faster here; --without channels-last keeps the order of the "
-        "file");
-  }
+  TakeChosenLayout(impl_->options, &impl_->input);
   impl_->ReadInput();
   impl_->Log(impl_->input.notes);
   return absl::OkStatus();

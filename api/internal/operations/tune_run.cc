@@ -375,8 +375,9 @@ class TuneRun {
   // for each foreign one.
   bool IsModel() const {
     const auto has_code = [](const Boundary& b) { return !b.code.empty(); };
-    return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1 || !c_.input.boundaries.empty()) &&
-           absl::c_all_of(c_.input.boundaries, has_code);
+    return (c_.tasks.size() > 1 || c_.tasks[0].occurrences > 1 ||
+            !c_.input.file_content.boundaries.empty()) &&
+           absl::c_all_of(c_.input.file_content.boundaries, has_code);
   }
 
   int Threads() const { return s_.threads > 0 ? s_.threads : static_cast<int>(UsableCores().size()); }

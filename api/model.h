@@ -46,8 +46,9 @@ struct TaskInfo {
   Program program{};
 };
 
-// An operation that Kiln cannot express. In a model (a file that is still cut into several tasks, one of them with a
-// reduction), and with Source::whole, it is not tuned. In other files it is an error of Session::Load.
+// An operation that Kiln cannot express. In a model (a file that is still cut into several tasks, or into one that
+// occurs several times, at least one with a reduction), and with Source::whole, the operation is not tuned. In other
+// files it is an error of Session::Load.
 struct LeftOut {
   std::string location{};  // "FILE:LINE:COL"
   std::string op{}, reason{};

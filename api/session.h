@@ -79,8 +79,9 @@ class Session {
   absl::StatusOr<TuneReport> Tune(const TuneSettings& settings = {}, const EventSink& events = {});
 
   // Makes one library of the whole file: the fastest record of this machine for each task that has one, and default
-  // schedules for the others (search/model/default_schedules.h). kInvalidArgument if an operation of the file was left
-  // out. kFailedPrecondition if the library cannot be built or a file cannot be written.
+  // schedules for the others (search/model/default_schedules.h). kInvalidArgument if the file has an operation that
+  // neither Kiln nor upstream MLIR can compile. kFailedPrecondition if the library cannot be built or a file cannot be
+  // written.
   absl::StatusOr<BuildReport> Build(const BuildSettings& settings = {});
 
   // Runs and times a library that Build made, in a process of its own. kInvalidArgument if a file is not what it
@@ -92,8 +93,8 @@ class Session {
   // turns with the whole on default schedules.
   absl::StatusOr<BenchReport> Bench(const BenchSettings& settings = {});
 
-  // --- Operations on the records of the database. Best lists the fastest record of each workload and target. Show
-  // prints the program of a record in one of its forms, such as its trace or its assembly.
+  // --- Operations on the records of the database. Best lists the fastest record of each workload, target and state of
+  // the caches. Show prints the program of a record in one of its forms, such as its trace or its assembly.
   absl::StatusOr<std::vector<BestRecord>> Best();
   absl::StatusOr<Shown> Show(int64_t record, const ShowSettings& settings = {});
   // Shows the loaded task `task`, which may be empty if there is only one, with the schedule of a trace file. If

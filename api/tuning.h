@@ -124,7 +124,7 @@ struct TuneReport {
   std::vector<Round> rounds{};                // of the whole run, including earlier sessions
   std::optional<BuildReport> whole{};         // of a file with several calls, if TuneSettings::output is set
   std::optional<RunReport> whole_run{};       // of that library, with the time of each call
-  std::optional<RacedWholes> raced_wholes{};  // if tasks have records
+  std::optional<RacedWholes> raced_wholes{};  // if whole models raced
   // If this search chose the layout of the model. It does so once for each model and machine, unless the budget is
   // small, the user names a layout, or there is nothing to choose.
   std::optional<RacedLayouts> raced_layouts{};

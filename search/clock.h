@@ -1,7 +1,8 @@
-// A clock as an interface (design D15): budgets and records read the time from it, and tests set the time.
+// An interface for clocks, so that tests can set the time (design D15). The search reads from a clock how much of a
+// time budget is spent, and the dates of records.
 //
-// The search uses the time only to decide whether another round, race or run of the whole model may begin, and for
-// reports.
+// The time only decides whether more work may begin (a batch of candidates, another race of the fastest programs, a run
+// of the whole model, further changes of default schedules), and appears in reports.
 #pragma once
 
 #include <time.h>

@@ -71,7 +71,8 @@ std::string Version() {
   return absl::StrCat("kiln ", versions.kiln, "\nLLVM ", versions.llvm, "\nXGBoost ", versions.xgboost);
 }
 
-// Returns the subcommand closest to `typed`: at most two letters differ, and fewer than it has. "" if there is none.
+// Returns the subcommand with the least edit distance to `typed`, which must be at most 2 and less than the length of
+// its name. Returns "" if there is none.
 std::string Meant(absl::string_view typed) {
   std::string meant;
   size_t least = 3;
@@ -138,8 +139,8 @@ std::string ErrorDocument(const absl::Status& status) {
                         absl::IsCancelled(status) ? TypedCommand() : "");
 }
 
-// Prints the first error of any thread, and no other. Threads wait until it is printed. Returns the exit code of the
-// status.
+// Prints the first error of any thread, and no other, on standard error and, if `json`, as a JSON document. Threads
+// wait until it is printed. Returns the exit code of the status.
 int Report(const absl::Status& status, bool json) {
   static auto* const telling = new std::mutex;
   static bool told = false;
@@ -158,8 +159,9 @@ void ReportInterrupt(const absl::Status& interrupted, bool json) {
   if (json) PrintReserved(ErrorDocument(interrupted));
 }
 
-// Prints a line at each change of phase if the environment variable KILN_PHASES is set and not 0. KILN_PHASES=NAME also
-// pauses at the beginning of the phase NAME, so that a test can interrupt a phase that takes less time than its signal.
+// Prints a line at each change of phase if the environment variable KILN_PHASES is neither empty nor 0.
+// KILN_PHASES=NAME also pauses for 0.2 s at the beginning of the phase NAME, so that a test can interrupt a phase that
+// takes less time than its signal.
 void SayPhases() {
   static constexpr std::chrono::milliseconds kPause(200);
   static const char* const wanted = std::getenv("KILN_PHASES");

@@ -19,9 +19,9 @@ inline constexpr int kExitOk = 0, kExitFailed = 1, kExitUsage = 2, kExitInterrup
 // The work of a subcommand after the command line is parsed. The caller prints its error.
 using Action = std::function<absl::Status()>;
 
-// Marks a status so that the command exits with code 4: undecided.
+// Marks an error so that the command exits with code 4: undecided. OK stays OK.
 absl::Status Undecided(absl::Status status);
-// Marks a status so that the command exits with code 3: the database holds partial results.
+// Marks an error so that the command exits with code 3: the database holds partial results. OK stays OK.
 absl::Status Partial(absl::Status status);
 // Marks an error that standard output has reported already, so that it is not printed again.
 absl::Status AlreadyPrinted(absl::Status status);
@@ -63,7 +63,8 @@ void AddRecord(CLI::App& command, int64_t* id, std::string* database);
 // Adds the option --target, one of api::TargetNames().
 CLI::Option* AddTarget(CLI::App& command, std::string* name, const std::string& help);
 void AddFeatures(CLI::App& command, std::string* features);
-// Adds the option --without, names of policies to switch off. An unknown name is an error when the file is loaded.
+// Adds the option --without, names of policies to switch off, or on if "+" stands before the name. An unknown name is
+// an error when the file is loaded.
 void AddWithout(CLI::App& command, std::string* names);
 // Adds the options --space and --plugin.
 void AddSpaceOptions(CLI::App& command, api::SpaceSettings* space);

@@ -99,7 +99,7 @@ class Enumerator {
   struct Outcome {
     Choices made;
     std::optional<Sketch> sketch;
-    absl::Status reason;  // why no sketch was made; OK if there is one
+    absl::Status reason;  // why the first run that does not apply fails; OK if all apply
   };
 
   absl::Status TryAll() {
@@ -178,8 +178,8 @@ class Enumerator {
   }
 
   // Runs one sequence of choices `draws` times, each time with other random decisions. kCancelled if stopped;
-  // kInvalidArgument if the runs differ in more than decisions. A step that does not apply is no error: then the
-  // outcome has the reason.
+  // kInvalidArgument if the runs differ in more than decisions. A step that does not apply is no error: the outcome has
+  // the reason, and a sketch if another run applies.
   absl::StatusOr<Outcome> Try(const Rule& rule) {
     Outcome outcome;
     std::optional<Trace> first;
@@ -250,9 +250,9 @@ class Enumerator {
     return sketch;
   }
 
-  // Sets log_support and exact_support of a sketch. If the supports of sites differ between draws, estimates the number
-  // of decisions by the mean of 1/P over the draws, where P is the probability of the drawn decisions. This has no
-  // bias.
+  // Sets log_support and exact_support of a sketch. If the product of the supports of its sites differs between draws,
+  // estimates the number of combinations by the mean of 1/P over the draws that apply, where P is the probability of
+  // the drawn decisions. The mean is unbiased if all draws apply.
   static void CountDecisions(const std::vector<std::vector<DrawnSite>>& draws, Sketch& sketch) {
     double sum = 0;
     for (size_t i = 0; i < draws.size(); ++i) {

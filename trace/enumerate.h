@@ -5,11 +5,11 @@
 // applies, with the reason, removes dead steps, and merges equal sketches. A space whose steps differ between
 // draws branches on a draw. That is kInvalidArgument, with the step and the space.
 //
-// If there are more sequences than `limit`, the enumerator does not combine the choices of different blocks.
-// The block of a choice is the part of its name before the last '/' (module/block/label). For each block in
-// turn, the enumerator runs every sequence of that block's choices. All other choices take their first
-// alternative, or a random one if the sequence then does not apply. The enumerator draws the rest of the
-// limit uniformly, choice by choice.
+// If there are more sequences than `limit`, the enumerator does not combine the choices of different blocks. The block
+// of a choice is the second-last part of its name (module/block/label), or the name if it has no '/'. For each block,
+// the enumerator runs every sequence of that block's choices, as far as the limit allows. The blocks take turns, one
+// sequence each. All other choices take their first alternative, or random ones if the sequence then does not apply.
+// The enumerator draws the rest of the limit uniformly, choice by choice.
 //
 // The space runs on the caller's thread, a few times for each sequence.
 #pragma once
@@ -42,8 +42,10 @@ struct SketchSite {
 struct Sketch {
   Trace trace;                    // holds the decisions of a draw that applies
   std::vector<SketchSite> sites;  // in program order of the sampling steps
-  // Natural logarithm of the number of decisions of all sites together. It is exact if no draw changes the support of a
-  // site. Otherwise it is the logarithm of an unbiased estimate from the draws that apply.
+  // Natural logarithm of the number of combinations of decisions at `sites`. If the product of their supports is the
+  // same in all draws that apply, it is the logarithm of that product, and counts as exact. Otherwise it is the
+  // logarithm of an estimate: the mean of 1/P over the draws that apply, where P is the probability of a draw's
+  // decisions. The mean is unbiased if all draws apply.
   double log_support = 0;
   bool exact_support = true;
   int sequences = 1;  // number of choice sequences that lead to these steps

@@ -30,10 +30,12 @@ struct Proposal {
   double LogRatio() const { return log_prior_to + log_backward - log_prior_from - log_forward; }
 };
 
-// Proposes another decision at one site. The site must have more than one value and a snapshot.
+// Proposes another decision at one site and replays from there. Couples the decision of each later site with its old
+// one (Couple). The site must have more than one value and a snapshot.
 absl::StatusOr<Proposal> Mutate(const Replayed& from, int site, Dice& dice);
 
-// Proposes a move to another sketch: replays trace `to` on the same program, coupled with `from`.
+// Proposes a move to another sketch: replays trace `to` on `program`. Sites that `from` has too, with the same name and
+// primitive, are coupled with the decisions there (Couple). All others are drawn from their priors.
 absl::StatusOr<Replayed> ChangeSketch(const Replayed& from, const Trace& to, const Program& program,
                                       Dice& dice, const ReplayOptions& options = {});
 

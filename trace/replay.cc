@@ -11,8 +11,8 @@
 namespace kiln {
 namespace {
 
-// The number of steps after a snapshot that change the program before the next snapshot is taken. Repeating fewer steps
-// is cheaper than a snapshot.
+// After the first snapshot, a sampling step with several values gets a new one only if at least this many steps since
+// the last snapshot change the program. Repeating fewer steps is cheaper than a snapshot.
 constexpr int kStepsBetweenSnapshots = 6;
 
 // Wraps the chooser of a replay and records the distribution, decision and snapshot of each site.

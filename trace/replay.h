@@ -50,8 +50,9 @@ struct Replayed {
   double LogProb() const;
 };
 
-// Returns a snapshot before the first sampling step of a trace. All replays of the trace on this program can start from
-// it. Returns null if an earlier step does not apply.
+// Returns a snapshot before the first sampling step of a trace, or after the last step if none samples. All replays of
+// the trace on this program can start from it. Returns null if an earlier step does not apply, or gives another number
+// of results than the trace says.
 std::shared_ptr<const Snapshot> OpeningOf(const Trace& trace, const Program& program, const Target& target);
 
 struct ReplayOptions {

@@ -5,8 +5,9 @@
 
 namespace kiln {
 
-// Removes dead steps until none is left, and renumbers the handles. Replay gives an equal program. Sampling
-// steps whose values no step uses are dead too: their sites vanish.
+// Removes dead steps, which do not change the program and whose results no other step uses, until none is left.
+// Renumbers the handles. Replay gives an equal program. Sampling steps whose values no step uses are dead too: their
+// sites vanish.
 Trace Simplify(const Trace& trace);
 
 }  // namespace kiln

@@ -39,7 +39,8 @@ int Distance(absl::string_view a, absl::string_view b) {
   return row[b.size()];
 }
 
-// Returns "; did you mean X?", or an empty string if no name is close to `wrong`.
+// Returns "; did you mean X?" for the name with the least edit distance to `wrong`, or an empty string if that distance
+// is more than 2 and more than a third of the length of `wrong`.
 std::string Nearest(absl::string_view wrong, const std::vector<absl::string_view>& names) {
   const auto size = static_cast<int>(wrong.size());
   int least = std::max(2, size / 3) + 1;

@@ -7,8 +7,8 @@
 //   v0 = sample-perfect-tile l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8
 //   l3, l4, l5, l6 = split l0 v0
 //
-// ParseTrace(Print(t)) equals t. In the grammar, spaces separate the tokens of a line. Lines that are empty
-// or begin with '#' are ignored:
+// ParseTrace(Print(t)) equals t. In the grammar, spaces separate the tokens of a line. After the first line, lines that
+// are empty or begin with '#' are ignored:
 //
 //   trace     := "kiln.trace v2" newline (choice newline)* (step newline)*
 //   choice    := "choice" string picked "of" n                  0 <= picked < n
@@ -26,8 +26,8 @@
 // A decision may be left out: replay then has to draw it. The text may start with a byte-order mark. Version
 // 1 is read too; its grammar is the same. Older names are accepted in both versions (lang/base/aliases.h).
 //
-// Errors are kInvalidArgument. They name the place, what was found and what was wanted: `trace:4:6: there is
-// no primitive "get-block"; did you mean ...`. The functions share no state and are safe from any thread.
+// Errors are kInvalidArgument. They name the place, what was found and what was wanted: `trace:4:6: there is no
+// primitive "get-blok"; did you mean get-block?`. The functions share no state and are safe from any thread.
 #pragma once
 
 #include <string>

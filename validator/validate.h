@@ -18,12 +18,13 @@
 //   depth           a block has at most 60 loops around it
 // The checks register-tile and stack are for CPUs. Limits of GPUs (lang/target/gpu.h):
 //   gpu-launch      no loop is parallel, no buffer is a status, and a kernel has fewer than 2^31 blocks
-//   gpu-threads     a block has as many threads as the GPU allows, those of producers included
+//   gpu-threads     a thread block has at most as many threads as the GPU allows, those of producers included
 //   gpu-shared      buffers in shared memory, with all copies of rings, and what reductions over threads
 //                   exchange, fit a block's shared memory; buffers may take turns (lang/threads/shared_places.h)
 //   gpu-registers   what a thread holds at a time, and 16 registers more, fit its registers; buffers on the
 //                   stack take at most 4 KiB
-//   gpu-vectors     some access of each vectorized loop moves a vector at once
+//   gpu-vectors     of a block's accesses that step by one element along a vectorized loop, if any, the narrowest is
+//                   no wider than what a thread moves at once
 //
 // To add a check, write its file and name it in validate.cc. A check reads LoopNestSummary and the target, and takes
 // microseconds. The hot path has one LoopNestSummary per thread and shares it with the features

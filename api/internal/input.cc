@@ -46,8 +46,8 @@ std::vector<std::string> InputsOf(const Source& source) {
   return inputs;
 }
 
-// Adds a note for the user if a model with kArgumentsOfAModel or more arguments has no constant, which is seldom meant,
-// and the user did not say which arguments are inputs.
+// Adds a note for the user if a model with 8 or more arguments (kArgumentsOfAModel) has no constant, which is seldom
+// meant, and the user did not say which arguments are inputs.
 void NoteRoles(Input* input) {
   const size_t arguments = input->file_content.arguments.size();
   if (arguments < kArgumentsOfAModel || !input->inputs.empty() || !IsModel(input->tasks)) return;

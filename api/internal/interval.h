@@ -1,4 +1,4 @@
-// Converts intervals of measured times to those of the API.
+// Converts a median with its interval, of times or ratios, to the API's Interval.
 #pragma once
 
 #include "api/running.h"

@@ -29,9 +29,9 @@ struct LibraryQuestion {
   Policies policies = {};
   std::string runner = {};  // path; empty: FindRunner finds it
 };
-// Times a correct program that takes `seconds`, in turns with each installed library, for about a second.
-// Returns an empty list if the task is not a matrix product, if no library is installed, or if a run takes more
-// than 0.1 s (`kiln bench` times those).
+// Times a correct program that takes `seconds`, in turns with each installed library: 20 rounds, or as many as fit in
+// about a second. Returns an empty list if the task is not a matrix product, if no library is installed, or if a run
+// takes more than 0.1 s (`kiln bench` times those).
 absl::StatusOr<std::vector<LibraryRatio>> BesideLibraries(const LibraryQuestion& question,
                                                           BuilderPool& builders);
 

@@ -17,13 +17,14 @@ namespace kiln::api {
 namespace {
 
 constexpr int kPasses = 8;
-// The most bytes that are read to measure the bandwidth. They exceed any cache, so more bytes take the same time per
-// byte.
+// The most bytes that are read to measure the bandwidth: 256 MiB. They exceed any cache, so more bytes take the same
+// time per byte.
 constexpr int64_t kMaxRead = int64_t{256} << 20;
 
-// Measures the seconds in which one thread reads so many bytes: the least of kPasses passes over one array, so that an
-// array that fits a cache is read from there. Beyond kMaxRead, the time is scaled up. Returns 0 for no bytes. A pass
-// searches for a byte that does not occur (memchr), because libc does so with the widest loads of the machine.
+// Measures the seconds in which one thread reads `bytes` bytes: the least of 8 passes over one array, so that an array
+// that fits a cache is read from there. Reads at most kMaxRead bytes, and scales the time up for more. Returns 0 for no
+// bytes. A pass searches for a byte that does not occur (memchr), because libc does so with the widest loads of the
+// machine.
 double ReadingSeconds(int64_t bytes) {
   const int64_t read = std::min(bytes, kMaxRead);
   if (read <= 0) return 0;

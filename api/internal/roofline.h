@@ -1,5 +1,4 @@
-// Estimates the least time that this machine needs for a program, from its operations and the bytes that it
-// reads.
+// Estimates the least time that this machine needs for a program, from its operations and the bytes of its parameters.
 #pragma once
 
 #include <string>
@@ -15,8 +14,8 @@ int64_t ParameterBytes(const Program& program);
 
 // Returns two lower bounds of the program's time. The compute bound uses the rate of the reference kernel (f32
 // multiply-adds in registers) on all cores of the target. The memory bound is the measured time in which one thread
-// reads as many bytes as the parameters have, once, divided by the cores; measuring takes a few times as long. A bound
-// is 0 if it is unknown.
+// reads as many bytes as the parameters have, once, divided by the cores. Measuring reads them 8 times, but at most 256
+// MiB each time. A bound is 0 if it is unknown.
 Roofline RooflineOf(const Program& program, const CpuMeasurer& measurer);
 
 // Returns what share of its roofline a program reaches that takes `seconds`, such as "74% of the peak (1 core: 249

@@ -12,8 +12,8 @@
 namespace kiln::api {
 
 // Sets the strategy, the scheduler, the conditions to end, and the traces to replay and to start with. It is a Mistake
-// if a name is unknown, or if `replay` has no list or another strategy has one. If a file of traces or a database
-// cannot be read, the error says where.
+// if a name is unknown, if the strategy `replay` has no traces to replay, or if another strategy has some. If a file of
+// traces or a database cannot be read, the error says where.
 absl::Status UseStrategy(const TuneSettings& settings, TuneOptions* tuning);
 
 // Returns the kind of features with this name. An unknown name is a Mistake.

@@ -8,9 +8,9 @@
 //   node   := feature:i32 value:f32         feature -1: a leaf, worth `value`;
 //                                           else left if x[feature] < value
 //
-// ParseForest trusts nothing. It refuses sizes that do not fit the bytes, features out of range, values that
-// are not finite, nodes that would be their own ancestors, and trees deeper than kMaxLevels. An accepted
-// forest is safe to evaluate, and safe to pass to a library that checks less.
+// ParseForest trusts nothing. It refuses sizes that do not fit the bytes, features out of range, values that are not
+// finite, nodes that would be their own ancestors, and trees of more than 64 levels (kMaxLevels). An accepted forest is
+// safe to evaluate, and safe to pass to a library that checks less.
 //
 // Plain values; any number of threads may evaluate one forest at once.
 #pragma once

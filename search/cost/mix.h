@@ -1,5 +1,5 @@
-// A 64-bit mixing function (the finalizer of SplitMix64), for hashes and counter-based draws inside the cost
-// models.
+// A 64-bit mixing function for hashes and counter-based draws in the cost models: the output of SplitMix64 in state x
+// (adds the increment, then applies the finalizer).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Makes cost models by name, with the features that they see. No other place makes them. models.cc has the names with
 // descriptions.
 //
-// The roofline needs the features `ansor` or `gpu`. Models on other features start with equal scores.
+// The models `roofline` and `trees-residual` need the features `ansor` or `gpu`. On other features, trees without a
+// global model give equal scores until they are trained.
 //
 // Transfer: a global model, trained on the records of other tasks (GlobalModel), scores programs before
 // anything is measured. The local trees then learn its error. Only models of trees can have such a base.

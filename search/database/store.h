@@ -51,8 +51,8 @@ bool CanBeBest(const RecordRow& record);
 absl::Status CheckHash(absl::string_view field, absl::string_view hash);
 absl::Status CheckRecord(const RecordRow& record);
 // SameMeasurement returns true if an incoming record (with ids of this store) is the measurement stored for the same
-// run, task and trial. The verdict (status, error, verified) may have changed since and is not compared.
-// DifferentMeasurement returns the error for a stored record that differs.
+// run, task and trial. It does not compare the verdict (status, error, verified), which may have changed since, nor
+// raw_samples, assumptions, place and facts. DifferentMeasurement returns the error for a stored record that differs.
 bool SameMeasurement(const RecordRow& a, const RecordRow& b);
 absl::Status DifferentMeasurement(const RecordRow& stored, absl::string_view run_uid);
 // Returns 32 random hex digits from the system's entropy.
@@ -102,8 +102,8 @@ class Store {
   virtual absl::StatusOr<std::optional<RecordRow>> Best(RowId workload, RowId target,
                                                         bool verified_only = false,
                                                         Caches caches = Caches::kWarm) = 0;
-  // Returns the best records of all workloads and targets in the order of their ids: for each pair, one for each state
-  // of the caches that has one.
+  // Returns the best records of all workloads and targets, ordered by the ids of the workloads, then of the targets:
+  // for each pair, one for each state of the caches that has one.
   virtual absl::StatusOr<std::vector<RecordEntry>> BestAll(bool verified_only = false) = 0;
   virtual absl::StatusOr<RecordEntry> Get(RowId record) = 0;
 

@@ -4,7 +4,7 @@
 //   equal loads           once, so that a window of three reads ten rows for eight results
 //   lanes in a row        by registers; what is left of them by powers of two (7 lanes: 4, 2 and 1), which
 //                         shuffles join
-//   lanes with a step     by registers and shuffles; if the step is large, lane by lane
+//   lanes with a step     by registers and shuffles; lane by lane if the step is large, and for stores
 //   under a condition on  masked; with a step, as a gather
 //   the lanes
 //

@@ -5,7 +5,7 @@
 
 namespace kiln {
 
-// Log encodes a number for a column on the log2 scale; Exp decodes it.
+// Log encodes a number x for a column on the log2 scale as log2(1 + x). Exp decodes it.
 inline float Log(double x) { return std::log2(1.0f + static_cast<float>(x)); }
 inline double Exp(float x) { return std::exp2(static_cast<double>(x)) - 1; }
 

@@ -4,11 +4,12 @@
 //   const double cycles = roofline.Cycles(nests);               // after nests.Read(program)
 //   const double better = roofline.Cycles(nests, compiled);     // with what a compiler found
 //
-// A kernel starts, and its thread blocks run in waves: as many at a time as registers, threads and shared
-// memory of the SMs allow. In a wave, the busiest unit decides: scalar or matrix units, the issue of
-// instructions, the L1 cache with shared memory, or the way to the L2 cache. But no wave is shorter than its
-// threads wait, for memory, for sums and at barriers. A kernel also takes as long as the L2 cache and the
-// memory need for its bytes. The terms are those of DeepGEMM's choice of tiles and of the roofline model.
+// A kernel starts, and its thread blocks run in waves: as many at a time as registers, threads and shared memory of the
+// SMs allow. In a wave, the busiest unit decides: scalar or matrix units, the issue of instructions, the L1 cache with
+// shared memory, or the way to the L2 cache. But no wave is shorter than its threads wait, for memory, for sums and at
+// barriers. Times that overlap do so only in part: a fifth of each shorter one is added to the longest. A kernel also
+// takes as long as the L2 cache and the memory need for its bytes. The terms are those of DeepGEMM's choice of tiles
+// and of the roofline model.
 //
 // Cycles order programs; they are no times. Kernels of the prepare phase count nothing. There are no errors.
 #pragma once

@@ -2,7 +2,7 @@
 //
 //   ansor              a row for each store (search/features/features.h); the default, and the kind that the
 //                      analytic model reads
-//   context-relation   a row for each store, the same for any space (search/features/context.h)
+//   context-relation   a row for each store, independent of the names in a space (search/features/context.h)
 //   configuration      the decisions (search/features/configuration.h)
 //   gpu                `ansor` for GPUs: a row for each statement (search/features/gpu_features.h)
 //

@@ -3,7 +3,8 @@
 // overlaps with it. The roofline ignores the order of instructions and conflicts of addresses; the cost model learns
 // their effect.
 //
-// All functions read columns of the row that are not roofline.*; these must be filled.
+// All functions except FillProgramCycles read only columns of the row other than roofline.*, which must be filled
+// before.
 #pragma once
 
 #include "absl/types/span.h"
@@ -38,7 +39,8 @@ RowCycles CyclesOf(const Target& target, const float* row, const RowWork& work);
 // Estimates the cycles of a row and writes them to its columns roofline.*, except roofline.program.
 void FillRoofline(const Target& target, float* row);
 
-// Writes the sum of the rows' cycles to the column roofline.program of all rows of a program.
+// Adds up the columns roofline.cycles of all rows of a program, and writes the sum to the column roofline.program of
+// each row.
 void FillProgramCycles(absl::Span<float> rows);
 
 }  // namespace kiln

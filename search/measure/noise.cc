@@ -36,7 +36,8 @@ bool IsDecided(const std::vector<double>& first, const std::vector<std::vector<d
     return true;
   };
   if (peers.empty() || !add(first) || !std::all_of(peers.begin(), peers.end(), add)) return false;
-  // The fastest one first. The one with the next fastest sample decides.
+  // Sorts the programs by their fastest samples. If the fastest sample of the second program takes at least twice as
+  // long as the slowest of the first, so do those of all others.
   std::sort(programs.begin(), programs.end(),
             [](const Range& a, const Range& b) { return a.fastest < b.fastest; });
   return programs[1].fastest >= kDecided * programs[0].slowest;

@@ -9,8 +9,8 @@
 
 namespace kiln {
 
-// A result is noisy if the program's times in the race and in the search differ by more than this factor. Undisturbed
-// times differ less.
+// A result is noisy if the program's times in the race and in the search differ by more than this factor, 1.2.
+// Undisturbed times differ less.
 inline constexpr double kRaceDiffers = 1.2;
 
 // The number of samples, and of quiet samples, which nothing disturbed: the reference kernel took at most 1.1 times its
@@ -21,13 +21,13 @@ struct Quiet {
 };
 Quiet QuietOf(absl::Span<const double> raw_samples, const RecordFlags& flags);
 
-// Returns true if the seconds of a program in the race and in the search differ by more than kRaceDiffers; false if one
-// of them is unknown.
+// Returns true if the seconds of a program in the race and in the search differ by a factor of more than 1.2
+// (kRaceDiffers); false if one of them is unknown.
 bool RaceDiffers(double race, double search);
 
 // Returns true if one of several programs is the fastest whatever further samples say: its slowest sample takes at most
-// half the seconds of any sample of the others. `first` has the samples of one program, `peers` those of each other one,
-// in seconds. False without peers, or if a program has no samples.
+// half the seconds of any sample of the others. `first` has the samples of one program, `peers` those of each other
+// one, in seconds. False without peers, or if a program has no samples.
 bool IsDecided(const std::vector<double>& first, const std::vector<std::vector<double>>& peers);
 
 }  // namespace kiln

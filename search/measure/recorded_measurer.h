@@ -19,8 +19,8 @@ using Recording = std::map<std::string, MeasureResult>;
 
 class RecordedMeasurer final : public Measurer {
  public:
-  // If `recording` lacks a result, asks `machine` and records its answer. Without a machine, the result is
-  // "interrupted".
+  // If `recording` lacks a result, asks `machine` and records its answer. A race of which one result is missing is run
+  // again with all its programs. Without a machine, the result is "interrupted".
   explicit RecordedMeasurer(Recording& recording, Measurer* machine = nullptr)
       : recording_(recording), machine_(machine) {}
 

@@ -73,8 +73,8 @@ class TaskDefault {
     return absl::OkStatus();
   }
 
-  // Makes kBatch changes of one decision or of the sketch, each to the next of the task's best programs. A changed
-  // program that is estimated faster takes the place of the one from which it was made.
+  // Makes 64 changes (kBatch), each of one decision or of the sketch, to the task's best programs in turn. The fastest
+  // of the programs made from one takes its place, if it is estimated faster.
   void Change() {
     std::vector<std::shared_ptr<const Point>> changed(kBatch);
     pool_.For(kBatch, [&](int i, int thread) {

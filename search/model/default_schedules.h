@@ -1,13 +1,14 @@
-// Finds a schedule for each task without a measurement: the best of many draws by an estimate of cycles
-// (search/features/cycle_estimate.h).
+// Finds a schedule for each task without a measurement: the one with the fewest estimated cycles
+// (search/features/cycle_estimate.h) among random draws and changes of the best of them.
 //
 //   std::vector<DefaultTask> tasks;      // the tasks of a model, each once
 //   auto schedules = DefaultSchedules(tasks, space, target, {.seconds = 5, .threads = 2});
 //   if (!schedules.ok()) ...             // one for each task, in order
 //
-// Each task gets `draws` programs from the prior of its sketches, all of which pass the validator. The rest of the
-// budget changes one decision at a time of the best programs of a task. It goes to tasks in proportion to their
-// estimated cycles in the model (one execution times occurrences).
+// Each task gets `draws` programs from the prior of its sketches. A draw is repeated, up to 100 times, until the
+// validator accepts the program. The rest of the budget changes one decision (in one of 20 changes, the sketch) of one
+// of a task's 8 best programs at a time. It goes to tasks in proportion to their estimated cycles in the model (one
+// execution times occurrences).
 //
 // A task without a program that may be measured keeps its own program, and its note says why.
 //

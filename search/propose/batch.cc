@@ -9,8 +9,8 @@ namespace {
 
 constexpr int kTriesPerDraw = 50;
 
-// Picks candidates greedily. Each time, it takes the candidate with the least energy minus the bonus for decisions that
-// are new in the batch.
+// Picks candidates greedily. Each time, takes the candidate with the least energy minus a bonus: `diversity` times the
+// share of its decisions that are new in the batch.
 class Ranking {
  public:
   Ranking(std::vector<Candidate> candidates, double diversity)

@@ -41,7 +41,7 @@ class MeasuredHistory {
   // Returns for each of a task's `sketches` sketches how many programs of it were measured.
   std::vector<int> PerSketch(int task, int sketches) const;
   // Trains the model on all measurements. The label of a program is the best time of its task divided by its own time.
-  // A failure has the label 0 and half the weight.
+  // A failure has the label 0 and half the weight. The label of a program that was stopped early is an upper bound.
   absl::Status Teach(CostModel& model) const;
 
  private:

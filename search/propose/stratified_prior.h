@@ -21,11 +21,12 @@ using Score = std::function<double(const Point&)>;
 
 class StratifiedPrior {
  public:
-  // Draws `draws` programs of each sketch and ranks them. `measured` holds the number of programs measured of each
-  // sketch. `engine` returns the random engine for the draws of a sketch.
+  // Draws `draws` programs of each sketch and ranks those that may be measured. `measured` holds the number of programs
+  // measured of each sketch. `engine` returns the random engine for the draws of a sketch.
   StratifiedPrior(const SearchSpace& space, const Prefilter& prefilter, const Score& score,
                   std::vector<int> measured, int draws, const std::function<Engine(uint64_t)>& engine);
-  // Returns the best draw that was not returned yet, or nullopt if all were returned.
+  // Returns the best draw that was not returned yet, which counts as measured from then on, or nullopt if all were
+  // returned.
   std::optional<Candidate> Next();
 
  private:

@@ -44,8 +44,8 @@ double QuietShare(const MeasureResult& result) {
 
 // Lets programs race. While time is left, they race again until the winner's samples are mostly quiet and its time
 // agrees with the time that the search measured. Returns the first such race, or else the race whose winner has the
-// largest fraction of quiet samples. Sets the flag `noisy` on times that are still noisy or disagree
-// (docs/decisions/0019).
+// largest fraction of quiet samples. A race in which no program runs is the last. Sets the flag `noisy` on times that
+// are still noisy or disagree (docs/decisions/0019).
 std::vector<MeasureResult> Tuner::RaceUntilQuiet(const std::vector<MeasureRequest>& requests,
                                                  const std::vector<double>& searched) const {
   std::vector<MeasureResult> best;
@@ -99,10 +99,10 @@ absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
 }
 
 // Lets the finalists of a task race: its fastest programs, as many others that the model ranks best among the fast
-// ones, and the fastest program of earlier runs. A program that a proof refutes does not race. Stores a verdict for
-// refuted programs and for those that fail in the race. Returns the trials with their results. Returns no trials if
-// fewer than two programs may race, or none if races check more than measurements (RacesCheck). Returns kCancelled if
-// interrupted.
+// ones, and the fastest program of earlier runs. A program that a proof refutes, or that takes more than
+// FinalsOptions::far_behind times as long as the fastest, does not race. Stores a verdict for refuted programs and for
+// those that fail in the race. Returns the trials with their results. Returns no trials if fewer than two programs may
+// race, or none if races check more than measurements (RacesCheck). Returns kCancelled if interrupted.
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   Task& t = tasks_[task];
   std::vector<Trial> trials;

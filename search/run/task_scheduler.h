@@ -1,8 +1,8 @@
 // Decides which task gets the next round.
 //
-//   gradient     the task whose weighted best time is expected to fall most in its next round. The expected fall is a
-//                weighted mean of its mean fall over the last rounds, and of the distance from its best time to its
-//                lower bound, divided by the number of its rounds so far
+//   gradient     the task whose weighted best time is expected to fall most in its next round. The expected fall is
+//                0.2 times its mean fall over the last three rounds, plus 0.8 times the distance from its best time to
+//                its lower bound (at least a tenth of the best time), divided by the number of its rounds so far
 //   round-robin  each task in turn
 //
 // With both, each task gets a first round before any gets a second. Tasks that have ended get no rounds.

@@ -25,8 +25,8 @@ namespace internal {
 namespace {
 
 constexpr int kCentres = 4;  // number of measured programs whose neighbours are tried
-// With TuneOptions::least_gain, a task ends if its last trials gain too little: this many trials, or a quarter of all
-// if that is more.
+// With TuneOptions::least_gain, a task ends if its last trials gain too little: the last 64, or the last quarter if
+// that is more.
 constexpr int kGainTrials = 64;
 
 }  // namespace
@@ -260,8 +260,8 @@ std::optional<StratifiedPrior> Tuner::StratifiedPriorFor(int task, const BatchOp
 }
 
 // Chooses a batch to measure: the task's start traces first, then draws from the prior and neighbours of the fastest
-// measured programs, then the candidates that the strategy found. The measurer builds all but the last while the
-// strategy searches.
+// measured programs, then the candidates that the strategy found. Announces the start traces, draws and neighbours to
+// the measurer before the strategy searches, so that it can build them meanwhile.
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   const Phase phase("proposals");
   const Task& t = tasks_[task];

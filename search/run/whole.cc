@@ -9,7 +9,7 @@
 namespace kiln::internal {
 namespace {
 
-constexpr double kPartOfTime = 0.1;  // part of the time limit for runs of the whole model
+constexpr double kPartOfTime = 0.1;  // of the time so far, for runs of the whole model if time is limited
 constexpr double kLeastSlower = 0.5,
                  kMostSlower = 5;  // limits of the ratio of a time within the model to that alone
 

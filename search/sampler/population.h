@@ -64,8 +64,8 @@ class Population {
   absl::Status Start();
 
   // Runs one round and returns the archive: distinct candidates, best first. Some chains restart from the candidates
-  // `best`. Every chain takes `steps` steps; 0 means the number in the options. If *stop is set, the round ends between
-  // two steps with kCancelled, and the population must not be used any more.
+  // `best`, and some from the prior. Every chain takes `steps` steps; 0 means the number in the options. If *stop is
+  // set, the round ends between two steps with kCancelled, and the population must not be used any more.
   absl::StatusOr<std::vector<Candidate>> Round(int round, const CostModel& model,
                                                absl::Span<const Candidate> best,
                                                const std::atomic<bool>* stop, int steps = 0);

@@ -4,8 +4,8 @@
 namespace kiln {
 namespace {
 
-// The strategy `annealed`: each round runs the chains of a population. Near the end of the run, a round lists the
-// neighbours of the two best programs instead.
+// The strategy `annealed`: each round runs the chains of a population. In the last part of the trials
+// (StrategyOptions::descent), once the model is trained, a round lists the neighbours of the two best programs instead.
 class Annealed final : public Strategy {
  public:
   explicit Annealed(const StrategyContext& context)

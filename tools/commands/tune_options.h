@@ -1,4 +1,4 @@
-// The options of `kiln tune`.
+// Adds the options of `kiln tune` that are settings of the search to its command.
 #pragma once
 
 #include "CLI/CLI.hpp"

@@ -39,7 +39,8 @@ std::optional<std::string> Dependence(const LoopNestSummary& nests, int32_t loop
 // Returns the size in bytes of a temporary buffer after compaction; 0 for other buffers.
 int64_t TemporaryBytes(const LoopNestSummary& nests, Id buffer);
 
-// Returns the bytes of shared memory that a block of a kernel needs. Of buffers in one place the largest counts.
+// Returns the bytes of shared memory that a thread block of a kernel needs: for its shared buffers with all copies of
+// rings, and for what reductions over threads exchange. Of buffers in one place the largest counts.
 int64_t SharedBytes(const LoopNestSummary& nests, Id kernel, absl::Span<const SharedPlace> places);
 
 }  // namespace kiln

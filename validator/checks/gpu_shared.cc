@@ -17,9 +17,10 @@ constexpr int64_t kAlign = 16, kWarp = 32, kSlotBytes = 8;
 
 int64_t RoundUp(int64_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
 
-// Returns the bytes of shared memory through which the threads of a reduction exchange partial results. Shuffles first
-// combine the threads of a warp, or of thread-x if it is a shorter power of two. Then each such group, or else each
-// thread, has a slot of 8 bytes for each result and each vector lane. Returns 0 if shuffles combine all threads.
+// Returns the bytes of shared memory through which the threads of a reduction exchange partial results. If the
+// reduction runs along thread-x, shuffles first combine the threads of a warp, or of thread-x if it is a shorter power
+// of two. Then each such group, or else each thread, has a slot of 8 bytes for each result and each vector lane.
+// Returns 0 if shuffles combine all threads.
 int64_t ExchangeBytes(const LoopNestSummary& nests, const NestBlock& block, const Threads& threads) {
   int64_t across = 1, of_vectors = 1;
   bool along_x = false;

@@ -32,7 +32,8 @@ class ByteOwners {
   }
 
  private:
-  // Splits the range of bytes that contains this byte, so that a range begins at it. Does nothing beyond the last byte.
+  // Splits the range of bytes that contains the byte `at`, so that a range begins there. Does nothing if one begins
+  // there already, or beyond the last byte.
   void Cut(int64_t at) {
     const auto range = std::prev(ranges_.upper_bound(at));
     auto& [end, owner] = range->second;

@@ -309,8 +309,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Checks that the call lists all buffers that its blocks exchange with other calls, each once, and no buffers that it
-  // does not need.
+  // Checks that the call lists all buffers that its blocks exchange with other calls, each once, and no other buffers
+  // except parameters of the model.
   absl::Status CheckBuffers(int c) const {
     const ModelCall& call = plan_.calls[c];
     const Exchange& exchange = exchanges_[c];

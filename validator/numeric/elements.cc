@@ -66,8 +66,8 @@ class ElementChooser {
     }
   }
 
-  // Adds elements at tile edges, one dimension after the other. The other coordinates are random, or with
-  // probability 1/2 at a tile edge of their own dimension.
+  // Adds elements at tile edges, one dimension after the other, until three quarters of the wanted elements are chosen.
+  // The other coordinates are random, or with probability 1/2 at a tile edge of their own dimension.
   void Edges(const std::vector<std::vector<int64_t>>& edges, Dice& dice) {
     size_t most = 0;
     for (const auto& list : edges) most = std::max(most, list.size());

@@ -4,11 +4,11 @@
 //
 // A found element agrees when |found - wanted| <= absolute + relative * |wanted|; integers must be equal.
 //
-// The bounds hold for inputs drawn from [-1, 1]. The estimator carries a typical magnitude and error forward
-// through the original's blocks. An operation adds the rounding of its dtype. The errors e of n terms of
-// random sign add up to e√n, those of one sign to e·n. A reduction of n terms of magnitude m adds at most
-// ε·m·n. If the terms have one sign, it also adds (εn)²/256 of the sum, because terms that are small
-// compared to the running sum lose their last digits; from a million f32 terms on, this part dominates.
+// The bounds hold for inputs drawn from [-1, 1]. The estimator carries a typical magnitude and error forward through
+// the original's blocks. An operation adds the rounding of its dtype. The errors e of n terms of random sign add up to
+// e√n, those of one sign to e·n. A reduction of n terms of magnitude m adds ε·m·n. If the terms have one sign, it also
+// adds √n/4 times as much, and (εn)²/256 of the sum, because terms that are small compared to the running sum lose
+// their last digits. From a million f32 terms on, this last part dominates.
 //
 // Measured errors stay several times below the bound. An f32 element that lacks one of a thousand terms (one
 // of a hundred in sums of millions) is far above the bound. In f16 or bf16 sums of that length, a missing
@@ -33,11 +33,11 @@ struct OutputTolerance {
 // Returns one tolerance for each output, in the order of Program::parameters.
 std::vector<OutputTolerance> ToleranceFor(const Program& original);
 
-// Returns how many additional input sets with widely spread values a candidate must be run on. Some programs
-// subtract an extremum of floats from the values it was taken over, as softmax does. Their result barely
-// depends on the extremum while the inputs are close to each other, so a wrong extremum would go unnoticed.
-// The sets together take some milliseconds. Returns 0 for other programs, and for programs that cast floats
-// to integers, since a cast is defined only for some floats.
+// Returns how many additional input sets with widely spread values a candidate must be run on: 0, or 1 to 32. Some
+// programs subtract an extremum of floats from the values it was taken over, as softmax does. Their result barely
+// depends on the extremum while the inputs are close to each other, so a wrong extremum would go unnoticed. The sets
+// together take some milliseconds. Returns 0 for other programs, and for programs that cast floats to integers, since a
+// cast is defined only for some floats.
 int StressSets(const Program& original);
 
 struct Element {
@@ -48,8 +48,9 @@ struct Element {
   }
 };
 
-// Returns n different elements of each output. Up to a quarter are corners, up to a half lie where tiles of
-// the program begin or end, the rest are random. Returns all elements of an output that has at most n.
+// Returns n different elements of each output. Up to a quarter are corners. At least a quarter are random. The others
+// lie where tiles of the program begin or end, or are random if there are no more of these. Returns all elements of an
+// output that has at most n.
 std::vector<Element> ChooseElements(const Program& scheduled, int n, uint64_t seed);
 
 }  // namespace kiln

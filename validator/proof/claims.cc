@@ -139,8 +139,8 @@ Finding Obligations::ReducedValues(Id buffer, const Unit& unit) {
   return finding;
 }
 
-// Checks that each instance of a reduction contributes to an element exactly once in each iteration of the
-// loops around the whole reduction.
+// Checks that each instance of a reduction contributes to an element exactly once in each iteration of the loops around
+// the whole reduction (at least once if the operation is idempotent), and only to elements that are initialized.
 Finding Obligations::Instances(const Unit& unit) {
   const Monoid& monoid = p_.monoids[p_.block(unit.writers[0].block).monoid];
   std::vector<Relation> entered, updates, starts;

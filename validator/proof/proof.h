@@ -40,7 +40,7 @@ struct ProofOptions {
   absl::Duration limit = absl::Seconds(2);  // a question that has begun is finished
   int64_t most_points = 100'000;            // visited for one question
   int64_t most_steps = 20'000;              // of the comparison of expressions
-  // If the proof fails, programs with at most this many instances are run on symbolic terms.
+  // If the proof fails and both programs together have at most this many instances, both are run on symbolic terms.
   int64_t most_instances = 2'000'000;
 };
 

@@ -27,8 +27,9 @@ class InTurns {
   // ScheduleModel and CompileWhole.
   absl::StatusOr<ModelSchedules> Add(const Input& input, const ScheduleWishes& wishes);
 
-  // Runs what was added, at least one model, in turns on drawn data: `rounds` times each, or until `seconds` have
-  // passed. Call it once. kCancelled if interrupted; other errors: those of RunWhole.
+  // Runs what was added, at least one model, in turns on drawn data: `rounds` times each, or fewer, as no round begins
+  // after 80% of `seconds`. The limit `seconds` includes the preparation of weights. Call this function once.
+  // kCancelled if interrupted; other errors: those of RunWhole.
   absl::StatusOr<RunResult> Run(int rounds, double seconds);
 
  private:

@@ -18,7 +18,8 @@
 namespace kiln::api {
 namespace {
 
-// A search with less is not much longer than the race.
+// A search with fewer than 10 trials for each task, or with a time limit below 60 seconds, does not race the layouts:
+// it would not take much longer than the race.
 constexpr int kLeastTrialsOfATask = 10;
 constexpr double kLeastSeconds = 60;
 
@@ -27,13 +28,15 @@ constexpr double kSecondsOfRace = 30;
 
 std::string HashOfModel(const Input& input) { return ToString(HashOf(input.program)); }
 
-// Returns the target of this machine for which choices are kept. A choice holds for all numbers of threads.
+// Returns the store's row for this machine with one thread, under which choices are kept. A choice holds for all
+// numbers of threads.
 absl::StatusOr<RowId> ThisMachine(Store& store) {
   const Target target = CpuTarget(/*threads=*/1);
   return store.PutTarget(TargetText(target), target.fingerprint);
 }
 
-// Returns how many times as long the model takes with channels last.
+// Runs the model in both layouts, in turns. Returns how many times as long it takes with channels last as with the
+// layout of its file.
 absl::StatusOr<Interval> RaceInTurns(const SessionOptions& options, int threads, const Input& file,
                                      const Input& last, Stop& stop) {
   const Phase phase("race");

@@ -16,7 +16,8 @@ namespace kiln::api {
 void TakeChosenLayout(const SessionOptions& options, Input* input);
 
 // True if a search with these settings should choose a layout first: it is for this machine and in the default space,
-// and is long beside the race.
+// weighs tasks by their time within the model (in_place), and has at least 10 trials for each task and no time limit
+// below 60 seconds.
 bool ShouldRaceLayouts(const TuneSettings& settings, size_t tasks);
 
 // Runs the whole model in both layouts, in turns. A task with a record has the schedule of the record, other tasks have

@@ -46,8 +46,9 @@ class Race {
   }
 
  private:
-  // Fills records_ with the records to try for each task: the fastest, then up to kWholes - 1 others with other
-  // programs that take at most kNear times as long. A task without a record gets an empty list. Sets target_row_.
+  // Fills records_ with the records to try for each task: the fastest, then up to two others with other programs, timed
+  // with the same state of the caches, that take at most 15% longer (kNear). A task without a record gets an empty
+  // list. Sets target_row_.
   absl::Status FindRecords() {
     records_.resize(base_.tasks.size());
     for (size_t t = 0; t < base_.tasks.size(); ++t) {
@@ -73,9 +74,9 @@ class Race {
     return absl::OkStatus();
   }
 
-  // Times whole models call by call: one with the fastest records, one with default schedules, one with the second
-  // fastest records, and so on while there is time. The last one takes for each task the schedule that was fastest in
-  // the others.
+  // Times whole models call by call: one with the fastest records, one with default schedules, then, while there is
+  // time, one with the second fastest records and one with the third fastest (of tasks that have them and take at least
+  // 1% of the whole). The last one takes for each task the schedule that was fastest in the others.
   absl::Status TimeWholes() {
     const Stopwatch watch(&spent_);
     for (size_t n = 0; n < kWholes; ++n) {
@@ -126,8 +127,8 @@ class Race {
     return absl::OkStatus();
   }
 
-  // Returns the indices of the whole models that race: all, or only the first and the last if all would take more than
-  // kPartOfMemory of the machine's memory.
+  // Returns the indices of the whole models that race: all, or only the first and the last if the weights and arenas of
+  // all take more than a quarter of the machine's memory (kPartOfMemory).
   std::vector<size_t> Racing() const {
     const double memory = kPartOfMemory * static_cast<double>(sysconf(_SC_PHYS_PAGES)) *
                           static_cast<double>(sysconf(_SC_PAGESIZE));

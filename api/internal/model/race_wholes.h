@@ -2,9 +2,9 @@
 // not be fastest within the model: there its constants come from memory, and its inputs from the call before.
 //
 // The whole with the fastest records is timed call by call, then the whole on default schedules, then wholes with the
-// next fastest records of each task that are at most 15% slower. The last whole takes for each task the schedule that
-// was fastest within one of these. The wholes then run in turns. The fastest one wins if it is clearly faster than the
-// first.
+// next fastest records of each task that are at most 15% slower. There, a task that takes less than 1% of the whole
+// keeps its fastest record. The last whole takes for each task the schedule that was fastest within one of these. The
+// wholes then run in turns. The fastest one wins if it is clearly faster than the first.
 #pragma once
 
 #include <optional>
@@ -35,8 +35,8 @@ struct WholeRaceRequest {
 absl::StatusOr<std::optional<RacedWholes>> RaceWholes(const WholeRaceRequest& request, Store& store);
 
 // Returns for each task the index of the whole model in which it took the least time; `seconds_of_wholes` has the
-// seconds of each task, by whole. A later whole must be at least 1% faster, and does not count without a time for the
-// task (0). The index is 0 if the first whole has no time for the task.
+// seconds of each task, by whole. A later whole must be more than 1% faster than the best one before, and does not
+// count without a time for the task (0). The index is 0 if the first whole has no time for the task.
 std::vector<size_t> FastestInPlace(absl::Span<const std::vector<double>> seconds_of_wholes);
 
 }  // namespace kiln::api

@@ -1,4 +1,4 @@
-// Runs a library of a model in a process of its own, until the user interrupts.
+// Runs a library of a model in a process of its own, which ends early if the user interrupts.
 #pragma once
 
 #include <optional>

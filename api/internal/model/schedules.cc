@@ -64,8 +64,9 @@ class Scheduler {
   }
 
  private:
-  // Returns the fastest record of each workload and target in the database; none if they are not wanted or there is no
-  // database. Sets chosen_ to the records that a race of whole models chose for this model on this target.
+  // Returns the fastest record of each workload, target and state of the caches in the database. Returns none if they
+  // are not wanted or there is no database. Sets chosen_ to the records that a race of whole models chose for this
+  // model on this target.
   absl::StatusOr<std::vector<RecordEntry>> Records() {
     if (!wishes_.records || !std::filesystem::exists(options_.database)) return std::vector<RecordEntry>();
     const auto store = OpenExistingStore(options_.database);
@@ -101,8 +102,9 @@ class Scheduler {
     return 0;
   }
 
-  // Gives each of these tasks a default schedule: the best of many draws by an estimate of cycles. A task for which no
-  // schedule is found stays "untuned".
+  // Gives each of these tasks a default schedule without measuring: the one with the fewest estimated cycles among
+  // random draws and changes of the best of them (search/model/default_schedules.h). A task for which the validator
+  // accepts no draw stays "untuned".
   absl::Status UseDefaults(const std::vector<size_t>& tasks) {
     if (tasks.empty()) return absl::OkStatus();
     const Phase phase("proposals");

@@ -1,5 +1,5 @@
-// Chooses the schedule of each task of a model: the fastest record of the database, or else a default schedule
-// (search/model/default_schedules.h).
+// Chooses the schedule of each task of a model: the record that a race of whole models chose, or else the fastest
+// record of the database, or else a default schedule (search/model/default_schedules.h).
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ struct ScheduleWishes {
   bool chosen = true;
 };
 
-// Extracts the tasks of the model and chooses a schedule for each. kInvalidArgument (a Mistake) if an operation of the
-// file was left out; kCancelled if interrupted.
+// Extracts the tasks of the model and chooses a schedule for each. kInvalidArgument (a Mistake) if the file has an
+// operation that neither Kiln nor upstream MLIR can compile; kCancelled if interrupted.
 absl::StatusOr<ModelSchedules> ScheduleModel(const SessionOptions& options, const Input& input,
                                              const Target& target, const ScheduleWishes& wishes, Stop& stop);
 

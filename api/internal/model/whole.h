@@ -43,7 +43,8 @@ struct WholeModel {
 // Returns the code to compile for each boundary of the input (an operation that Kiln cannot express), in order.
 std::vector<ForeignTask> ForeignTasksOf(const Input& input);
 
-// Returns ModelBuildOptions::pieces for libraries that run here: the number of usable cores, but 2 to 64.
+// Returns ModelBuildOptions::pieces for libraries that run here: the number of usable cores, but at least 2 and at most
+// 64.
 int PiecesHere();
 
 // Compiles the tasks, plans the calls, checks the plan and links the driver. Errors: see compile_model.h; kInternal if
@@ -70,7 +71,7 @@ ProfiledRuns ProfileOf(const LibraryText& described, int runs);
 std::vector<CallTimes> CallTimesOf(const LibraryText& described,
                                    const std::vector<std::vector<double>>& call_seconds);
 
-// Returns an upper bound of the memory, in bytes, that a run of the library takes.
+// Returns the limit of the memory, in bytes, for a run of the library: twice its weights, its arena, and 8 GiB.
 int64_t RunBytesOf(const LibraryText& described);
 
 }  // namespace kiln::api

@@ -1,4 +1,5 @@
-// Session::Check: proves that a schedule computes what the original program does, or refutes it.
+// Session::Check: tries to prove that a schedule computes what the original program does, or to refute it. The result
+// may be undecided.
 #include <fstream>
 #include <iterator>
 

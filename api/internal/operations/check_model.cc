@@ -23,9 +23,9 @@
 namespace kiln::api {
 namespace {
 
-// The largest error that a result may have, relative to its largest element: kUnits roundings of the model's least
-// exact float type, or, if that is more, kChanges times the change of this result when each input and constant changes
-// by one such rounding.
+// The largest error that a result may have, relative to its largest element: 1000 roundings (kUnits) of the model's
+// least exact float type, or, if that is more, 20 times (kChanges) the change of this result when each input and
+// constant changes by one such rounding.
 constexpr double kUnits = 1000, kChanges = 20;
 constexpr int kDrawsForDoubles = 20;  // draws for each schedule in f64: it runs only once or twice
 

@@ -1,4 +1,5 @@
-// Implements the operations of a Session (api/session.h), one function each, except Tune.
+// Declares the functions that implement the operations of a Session (api/session.h), except Load, Rooflines and Tune,
+// and the functions that several of them share.
 #pragma once
 
 #include <string>

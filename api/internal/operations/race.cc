@@ -27,7 +27,8 @@ std::string NameOf(const RecordPlace& place) {
 }
 
 // Sets what the caller left open in a place: the session's database, and the fastest record of this machine in the
-// database. kNotFound if the database has no record of this machine; a Mistake if it has several workloads.
+// database. kNotFound if the database has no record of this machine. A Mistake if it has several fastest records: of
+// several workloads, or for several states of the caches.
 absl::Status Complete(const SessionOptions& options, RecordPlace* place) {
   if (place->database.empty()) place->database = options.database;
   if (place->record != 0) return absl::OkStatus();

@@ -154,7 +154,8 @@ class TuneRun {
   }
 
   // Enumerates the sketches of each task if the user gave a space string or plugins, and collects warnings about their
-  // modules. Plugins fork, so this runs before threads start. A task whose enumeration fails is not tuned.
+  // modules. Plugins fork, so this runs before threads start. Returns an error for an invalid space (kInvalidArgument).
+  // A task whose enumeration fails otherwise is not tuned.
   absl::Status MakeSketches(const NamedSpace& space) {
     if (space.space && (s_.space.function || s_.space.space.empty())) return absl::OkStatus();
     const Phase phase("enumeration");
@@ -382,8 +383,8 @@ class TuneRun {
 
   int Threads() const { return s_.threads > 0 ? s_.threads : static_cast<int>(UsableCores().size()); }
 
-  // Chooses the records of a model by racing whole models (RaceWholes), if a library of the model will be built. Drops
-  // errors: the build then takes the fastest records.
+  // Chooses the records of a model by racing whole models (RaceWholes), if a library of the model will be built,
+  // `in_place` is set and the search had trials. Drops errors: the build then takes the fastest records.
   void RaceTheWhole(CpuMeasurer& measurer, Store& store, TuneReport* report) const {
     if (s_.output.empty() || !s_.in_place || !IsModel() || s_.trials == 0 || stopped()) return;
     auto raced = RaceWholes({c_.options, c_.input, measurer.target(), runner_, measurer.builders(),

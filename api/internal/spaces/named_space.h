@@ -25,9 +25,9 @@ struct NamedSpace {
       enumerate;
 };
 
-// Parses the space, including the modules of plugins. If no space is given, the space is the default one with
-// the block modules of the plugins added after its lemmas and inlining, so that they schedule blocks before
-// the default modules do.
+// Parses the space, including the modules of plugins. If no space is given, takes the default space. Block modules of
+// plugins then come before it, after a first pass of its lemmas and inlining, so that they schedule blocks before the
+// default modules do.
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceSettings& settings, const Target& target);
 
 }  // namespace kiln::api

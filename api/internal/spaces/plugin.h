@@ -20,9 +20,9 @@ namespace kiln::api {
 // the second use takes milliseconds. A source is one file: the hash does not cover files that it includes. A
 // shared object must carry the stamp of this build (modules/module.h).
 //
-// Returns kInvalidArgument if the source does not compile (with the compiler's messages) or the stamp
-// differs, kNotFound if there is no such file, and kFailedPrecondition if the compiler cannot be run or crashes, or the
-// cache cannot be written.
+// Returns kInvalidArgument if the source does not compile (with the compiler's messages), the stamp is missing or
+// differs, or the path does not end in .cc, .cpp or .so, kNotFound if there is no such file, and kFailedPrecondition if
+// the compiler cannot be run or crashes, or the cache cannot be written.
 absl::StatusOr<std::string> ObjectOfPlugin(const std::string& path);
 
 // Loads the object into this process and runs its initializers, which add its modules to the registry

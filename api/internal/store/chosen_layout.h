@@ -11,7 +11,8 @@
 
 namespace kiln::api {
 
-// Saves the choice for a model on a target, and replaces an earlier one. `note`: what it rests on, for people.
+// Saves the choice for a model on a target, and replaces an earlier one. `note`: the measurement on which the choice
+// rests, for people.
 absl::Status SaveLayout(Store& store, const std::string& model_hash, RowId target, bool channels_last,
                         const std::string& note);
 

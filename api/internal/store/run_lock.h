@@ -10,7 +10,8 @@
 namespace kiln::api {
 
 // A lock for one command on one database. It is held until destruction, or until the process ends in any way. The file
-// DATABASE.HASH.lock names the holder and is removed at the end.
+// DATABASE.HASH.lock names the holder. The destructor removes the file. A file that a killed process leaves behind is
+// not locked.
 class RunLock {
  public:
   // Takes the lock, without waiting. Returns kUnavailable, with the process that holds it, its machine and its start

@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<Variant>> WithoutEach(const std::string& names) {
 
 Program Imported(const std::string& file) { return ImportFile(file).value().program; }
 
-// Makes a program. Policies of the import may change it.
+// A function that makes a program under the given policies, because policies of the import may change the program.
 using Make = std::function<Program(const Policies&)>;
 using Programs = std::vector<std::pair<std::string, Make>>;
 

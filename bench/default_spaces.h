@@ -1,6 +1,6 @@
-// The search spaces of the search benchmarks: the default space of one core with AVX2, or of a GPU, over a matmul, a
-// 3x3 convolution and a softmax. Each is made on first use, with 256 draws from its prior. Run from the root of the
-// sources, because the inputs are in tests/.
+// The search spaces of the search benchmarks: the default space of one core with AVX2 over a matmul and a 3x3
+// convolution, and that of an H100 over these two and a softmax. Each is made on first use, with 256 draws from its
+// prior. Run from the root of the sources, because the inputs are in tests/.
 #pragma once
 
 #include <memory>

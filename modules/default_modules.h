@@ -84,7 +84,7 @@ struct PinOptions {
 };
 Space Pin(PinOptions options);
 
-// Options of auto-bind, a module for GPUs.
+// Options of auto-bind, a module for GPUs: the alternatives of its sampling sites.
 struct AutoBindOptions {                        // alternatives of the sites
   std::vector<int64_t> vectors = {1, 2, 4, 8};  // the widest vector, in elements
   std::vector<int64_t> threads = {32, 64, 128, 256, 512, 1024};

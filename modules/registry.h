@@ -105,7 +105,7 @@ struct RegisterModule {
     *this = RegisterModule(std::move(entry));
   }
 
-  // Registers a named space: a function that returns the space string that it stands for.
+  // Registers a named space. `text` returns the space string that the name stands for on a target.
   template <typename Options, typename... Decls>
   RegisterModule(const char* name, std::string (*text)(const Target&, const Options&), Decls... decls) {
     ModuleEntry entry;

@@ -23,7 +23,7 @@ absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& fin
 // The text must parse. Modules that are not registered here stay as they are.
 std::string ExpandSpace(absl::string_view text, const Target& target);
 
-// Returns the default space of a target as a space string; "" if the target has none.
+// Returns the name of a target's default space, which is a valid space string; "" if the target has none.
 std::string DefaultSpace(const Target& target);
 
 }  // namespace kiln

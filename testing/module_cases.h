@@ -30,8 +30,9 @@ struct ShownSketches {
 std::string SketchesText(absl::string_view space, const Program& program, const Target& target = Target(),
                          const ShownSketches& shown = {});
 
-// Expects that every sketch, under `draws` random decisions, passes Verify and computes what the program
-// computes. A space that does not parse fails the test.
+// Expects that every sketch, under `draws` random decisions, passes Verify and computes what the program computes.
+// Draws that do not apply are skipped, but at least one draw of a sketch must apply. A space that does not parse fails
+// the test.
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target = Target(),
                            int draws = 6);
 

@@ -182,7 +182,7 @@ class Runner {
   }
   void RunOne(const plan::Commit&, const Node&) { ++thread_.groups; }
 
-  // --- Values of index sums, and whether conditions hold
+  // --- Computes index sums from the values of the running loops, and tests conditions of the plan.
 
   int64_t Value(const IndexSum& sum) const {
     return Evaluate(sum, [&](Source source) -> int64_t {
@@ -224,7 +224,7 @@ class Runner {
     return holds;
   }
 
-  // --- Instances: evaluates them, and stores their values
+  // --- Runs instances: evaluates their expressions, then stores or combines the values.
 
   // Runs the instances of a leaf in all lanes: evaluates all before it stores the first. Does nothing in another phase
   // than the leaf's, and on threads whose number is not 0 on an axis that no loop around the leaf has.
@@ -348,7 +348,8 @@ class Runner {
   RandomDice dice_;
   const bool shuffles_;
 
-  // The state of the thread that is running.
+  // The state of the running thread: its grid, block and phase, its numbers on the axes, the values of its loops, and
+  // the conditions that the plan claims to be decided.
   const PlanGrid* grid_ = nullptr;
   PlanBlock* block_ = nullptr;
   PlanSyncs phase_ = {};
@@ -359,7 +360,7 @@ class Runner {
   int64_t iterations_ = 0;                               // number of parallel iterations that have begun
   int64_t no_lane_ = 0, *lane_ = &no_lane_, lanes_ = 1;  // the value of the vectorized loop, and its lanes
   Id lane_loop_ = kNone;
-  // What the instance that is running has computed so far.
+  // What the running instance has computed so far: indices of gathers, values of expressions, arguments of the monoid.
   std::unordered_map<Id, int64_t> computed_;  // values of marks, which gathers compute
   std::unordered_map<Id, Scalar> exprs_;
   std::vector<Scalar> args_;  // the arguments of the monoid

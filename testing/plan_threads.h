@@ -87,7 +87,7 @@ class PlanBlock {
   std::vector<Meeting> meetings_;
 };
 
-// How a thread uses an element of memory.
+// How a thread uses an element of memory: reads it, stores to it, or combines a value with it in a reduction.
 enum class PlanUse {
   kRead,
   kWrite,

@@ -11,9 +11,9 @@
 
 namespace kiln {
 
-// Returns a random expression of some of `values` (at least one, all of `type`). `input` returns a load from an input
-// that nothing else reads. It is used as a divisor or a shift amount, whose data are then drawn such that the program
-// is defined.
+// Returns a random expression of some of `values` (at least one, all of `type`). `input` must return a load from an
+// input that nothing else reads. The load becomes a divisor or a shift amount; RandomInputs (random_program.h) then
+// draws its data such that the program is defined.
 Id RandomBody(Builder& b, Dice& dice, DType type, std::vector<Id> values, absl::FunctionRef<Id()> input);
 
 }  // namespace kiln

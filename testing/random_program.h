@@ -23,8 +23,9 @@ struct ProgramKinds {
 };
 Program RandomProgram(Dice& dice, const ProgramKinds& kinds = {});
 
-// Returns small random integers as bytes for each parameter that is not an output. The program is defined for them as
-// far as TrialRanges knows (lang/reference/trial_data.h).
+// Returns random whole numbers as bytes for each parameter that is not an output: from -3 to 3, and sometimes -0.0 for
+// floats. If the program has divisions or shifts, integers are drawn from the ranges for which TrialRanges finds the
+// program defined (lang/reference/trial_data.h).
 std::vector<std::string> RandomInputs(const Program& program, Dice& dice);
 
 }  // namespace kiln

@@ -19,8 +19,8 @@ inline std::string Refusal(const Schedule& s) {
   return std::string(s.status().message());
 }
 
-// Expects that `after` passes Verify, and that both programs give bitwise equal results on random inputs, in whatever
-// order parallel loops run.
+// Expects that `after` passes Verify, and that both programs give bitwise equal results on random inputs. Runs the
+// parallel loops of `after` in order and in two random orders.
 inline void ExpectSameResults(const Program& before, const Program& after) {
   RandomDice dice(Engine({7}));
   const std::vector<std::string> inputs = RandomInputs(before, dice);

@@ -1,5 +1,6 @@
-// Compiles the program of a build request in the calling process: Program -> Lower -> Codegen -> LinkShared. Only
-// kiln-builder uses it. Other code goes through the pool (pool.h), because LLVM may crash. One thread, as for Codegen.
+// Compiles what a build request contains in the calling process: a program for CPUs (Program -> Lower -> Codegen ->
+// LinkShared) or for a GPU (build_kernels.h), an MLIR module, or a foreign function. Only kiln-builder uses it. Other
+// code goes through the pool (pool.h), because LLVM may crash. One thread, as for Codegen.
 #pragma once
 
 #include "backends/builder/builder.h"

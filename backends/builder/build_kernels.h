@@ -12,9 +12,10 @@ inline constexpr char kGpuTriple[] = "nvptx64-nvidia-cuda";
 inline bool IsForGpu(const BuildRequest& request) { return request.triple == kGpuTriple; }
 
 // Builds the outputs that a request for a GPU asks for. Errors: kFailedPrecondition if the program uses something that
-// plans or lowering for GPUs do not have, if a kernel of a cubin spills or has a stack, or if ptxas warns of what may
-// hang (backends/gpu/ptxas.h); kNotFound if ptxas is missing and an output needs it; kInvalidArgument for a module, and
-// for outputs that only CPUs have.
+// plans or lowering for GPUs do not have, if a kernel takes more shared memory than a block has, if a kernel of a cubin
+// spills or has a stack, if ptxas warns of what may hang (backends/gpu/ptxas.h), or if the request sets
+// print_after_all; kNotFound if ptxas or a disassembler is missing and an output needs it; kInvalidArgument for a
+// module, and for outputs that only CPUs have.
 absl::Status BuildKernels(const BuildRequest& request, BuildResult* result);
 
 }  // namespace kiln

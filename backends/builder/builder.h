@@ -1,5 +1,5 @@
-// Requests to compile programs in a kiln-builder process, and their results, as plain structs. The pool (pool.h, in our
-// process) and kiln-builder (main.cc) share them. Nothing here depends on MLIR or LLVM.
+// Requests to compile programs in a kiln-builder process, and their results, as plain structs. The pool (pool.h), in
+// the process that tunes, and kiln-builder (main.cc) share them. Nothing here depends on MLIR or LLVM.
 //
 // A build runs Lower -> Codegen -> LinkShared. The result has the entry point SYMBOL and, if the program has a prepare
 // phase, SYMBOL_prepare. Both take the program's parameters in order and then the arrays that prepare writes

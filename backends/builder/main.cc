@@ -1,7 +1,7 @@
 // The main function of kiln-builder, which answers each build request with one result. BuilderPool (pool.h) starts it
 // as worker_main.h says. It compiles code and never runs it. Temporary files are in a folder of its own
 // (scratch_folder.h). If a request exceeds its memory limit, the process ends with kOutOfMemoryExit. The same limit
-// applies to the size of a file. Few files may be open at a time.
+// applies to the size of a file. At most 256 files may be open at a time.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,8 @@ void Limit(__rlimit_resource resource, rlim_t value) {
   setrlimit(resource, &limit);
 }
 
-// Limits this process to `bytes` more memory, and any file that it writes to `bytes`.
+// Limits this process to `bytes` more memory (not with AddressSanitizer), and each file that it writes to a size of
+// `bytes`.
 void LimitBytes(int64_t bytes) {
   Limit(RLIMIT_FSIZE, static_cast<rlim_t>(bytes));
 #if !__has_feature(address_sanitizer)

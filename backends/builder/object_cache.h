@@ -2,8 +2,9 @@
 //
 // Each key has a file, which is written under another name and renamed, so that a reader finds a complete file or none.
 // A checksum reveals a damaged file, which is removed and not found. When the files together exceed `max_bytes`, the
-// files that were not used for the longest are removed. Their size is checked now and then, so the folder may be
-// slightly larger. Anyone may remove files, or the folder, at any time.
+// files that were not used for the longest are removed, until the rest takes at most three quarters of `max_bytes`.
+// Their size is checked only at an object's first Keep and each time another sixteenth of `max_bytes` was stored, so
+// the folder may be slightly larger. Anyone may remove files, or the folder, at any time.
 //
 // Any number of processes may use a folder. One thread uses an object of this class.
 #pragma once

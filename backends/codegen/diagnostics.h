@@ -15,8 +15,8 @@
 
 namespace kiln {
 
-// While it lives, collects the error messages of MLIR and LLVM, and drops their other messages. Nothing is printed on
-// stderr.
+// While a Diagnostics lives, it collects the error messages of an MLIRContext and an LLVMContext, drops their other
+// messages, and prints nothing. After(what) returns "WHAT: ERROR; ERROR", or just `what` without errors.
 class Diagnostics {
  public:
   Diagnostics(mlir::MLIRContext& context, llvm::LLVMContext& llvm_context)

@@ -7,7 +7,8 @@
 
 namespace kiln {
 
-// Adds the passes linalg -> loops, subviews and affine -> arith, canonicalize, CSE.
+// Adds passes that lower linalg to loops, expand subviews and composite operations of arith (such as ceildivsi), lower
+// affine to arith and scf, canonicalize, and run CSE.
 void AddLoopPasses(mlir::PassManager& passes);
 
 // Replaces each memref.copy by a loop nest. MLIR would lower copies of strided buffers to calls of its own runtime

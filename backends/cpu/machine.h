@@ -32,8 +32,8 @@ struct MachineTarget {
 
   CostTable costs = {};
 
-  // Identifies the machine of stored timings: vendor and model, family/model/stepping, a hash of the
-  // features, cores. Empty for a named machine.
+  // Identifies the machine of stored timings: vendor and model, LLVM's name of the CPU, family/model/stepping, a hash
+  // of the features, the number of cores. Empty for a named machine.
   std::string fingerprint;
 
   friend bool operator==(const MachineTarget&, const MachineTarget&) = default;

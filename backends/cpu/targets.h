@@ -1,5 +1,6 @@
 // Finds the machines that programs can be compiled for by name. "host" is this machine. The other CPUs are rows of one
-// table in targets.cc, with typical caches. A new machine takes one row. GPUs are rows of lang/target/gpu.h.
+// table in targets.cc, with typical caches. A new machine takes one row. GPUs are rows of a table in
+// lang/target/gpu.cc.
 //
 // A CPU other than the host has no fingerprint, the key of stored timings: nothing was measured on it. Thread-safe.
 #pragma once

@@ -7,11 +7,11 @@
 //   NAME.trace  the trace that gave the program
 //   kiln_pool.c the thread pool, if loops run on threads: link it with NAME.o; libNAME.so contains it
 //
-// The function takes one bare pointer for each parameter. The caller allocates all arrays, which must not
-// overlap and need no alignment. The function returns 0, or 1 if an assertion of the model does not hold. It
-// needs only libc and libm. If the program has a prepare phase, NAME_prepare with the same parameters must be
-// called once per set of constants. If it has parallel loops, NAME_set_threads(int) sets their number of
-// threads, which is one at first.
+// The function takes one bare pointer for each parameter. The caller allocates all arrays, which must not overlap and
+// need no alignment. The function returns 0, or 1 if an assertion of the model does not hold. It needs only libc and
+// libm. If the program has a prepare phase, there is a function NAME_prepare with the same parameters, which must be
+// called once per set of constants. Both functions then take a further pointer for each array that NAME_prepare writes.
+// If the program has parallel loops, NAME_set_threads(int) sets their number of threads, which is one at first.
 //
 // Replace it to export programs in another form. Threads: any, as for BuilderPool.
 #pragma once

@@ -17,7 +17,7 @@ namespace kiln {
 namespace {
 
 // Returns the C type of an element. An integer is signed unless the program reads it as unsigned; u8 is always
-// unsigned.
+// unsigned. f16 and bf16 are uint16_t, and i1 is uint8_t.
 std::string CType(DType type, Sign sign = Sign::kUnsaid) {
   if (sign == Sign::kUnsigned) return absl::StrCat("u", CType(type));
   switch (type) {

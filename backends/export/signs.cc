@@ -65,7 +65,8 @@ class Finder {
 
   std::vector<Sign> Run() {
     for (const Id id : BlocksBelow(p_, kRoot)) Visit(p_.block(id));
-    // Propagates signs along copies in both directions, since a copy and its source have the same sign.
+    // Propagates signs along copies: a sign with which a copy is read applies to the buffer that was copied, and a sign
+    // with which a buffer is computed applies to its copies.
     for (bool changed = true; changed;) {
       changed = false;
       for (const auto& [from, to] : copies_) {

@@ -79,7 +79,7 @@ absl::StatusOr<std::unique_ptr<llvm::TargetMachine>> MachineOf(const std::string
     return absl::FailedPreconditionError(absl::StrCat("LLVM has no GPU ", chip));
   llvm::TargetOptions as_marked;
   as_marked.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  // Selects the least version of PTX that supports the chip.
+  // Selects a version of PTX that supports the chip: 8.7 for sm_10x and sm_12x, 8.0 for all others.
   const bool is_new = absl::StartsWith(chip, "sm_10") || absl::StartsWith(chip, "sm_12");
   std::unique_ptr<llvm::TargetMachine> machine(
       target->createTargetMachine(triple, chip, is_new ? "+ptx87" : "+ptx80", as_marked, std::nullopt,

@@ -28,7 +28,8 @@ ToolRun RunTool(const std::vector<std::string>& command);
 
 std::string ReadBytes(const std::string& path);  // "" if there is no such file
 
-// Returns the machine instructions of a cubin as text, by nvdisasm or else cuobjdump. kInternal if the tool fails.
+// Returns the machine instructions of a cubin as text, by nvdisasm or, if that is not found, by cuobjdump. kNotFound if
+// neither is found, kInternal if the tool fails.
 absl::StatusOr<std::string> Disassemble(const std::string& cubin);
 
 }  // namespace kiln

@@ -267,7 +267,8 @@ class Rewriter {
     Replace(shuffle, got);
   }
 
-  // --- emission of checks before loads and stores
+  // --- Emits a call that checks bounds, alignment and races before each load and store, except of a thread's stack and
+  // of globals.
 
   static int64_t BytesOf(mlir::Type type) {
     if (const auto vector = mlir::dyn_cast<mlir::VectorType>(type))

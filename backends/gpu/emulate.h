@@ -28,8 +28,8 @@ class ModuleOp;
 
 namespace kiln {
 
-// Compiles the module's kernels for the emulator. Returns the bytes of a shared object with the entry point `name`.
-// Changes the module.
+// Compiles the module's kernels for the emulator. Returns the bytes of a shared object with the entry points NAME,
+// NAME_prepare if a launch is of the prepare phase, and K_launch and K_arguments for each kernel K. Changes the module.
 absl::StatusOr<std::string> EmulateKernels(mlir::ModuleOp module, const LaunchList& launches,
                                            const std::string& name);
 

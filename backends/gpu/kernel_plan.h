@@ -42,8 +42,9 @@ struct Kernel {
   int64_t exchange_offset() const { return (shared_bytes + 15) / 16 * 16; }
 };
 
-// Returns the GPU kernels of the plan, one for each child of an entry, in the plan's order. The plan must live as long
-// as they do.
+// Returns the GPU kernels of the plan, one for each child of an entry, in the plan's order. Kernel n of an entry is
+// named ENTRY_n. The plan must live as long as they do. kFailedPrecondition if lowering to GPUs cannot do what a kernel
+// needs.
 absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::LoopPlan& plan);
 
 // Returns the parameters of the entry points: those of the program, then the buffers that the prepare phase writes and
@@ -53,8 +54,9 @@ LaunchList LaunchesOf(const Program& program, const IndexPlan& plan, const std::
 
 // Returns the thread axes over which a leaf across threads combines values, as positions in AxisNumbers, ascending.
 std::vector<size_t> AxesAcross(const Program& program, const IndexPlan& plan, const plan::Leaf& leaf);
-// Returns how many adjacent threads of a warp combine their values by shuffles in a reduction over these axes: a power
-// of two, or 1 if shuffles do not help.
+// Returns how many adjacent threads of a warp combine their values by shuffles in a reduction over these axes. If the
+// first axis is thread-x: 32 if its size is a multiple of 32, its size if that is a smaller power of two. Otherwise 1,
+// which means no shuffles.
 int64_t LanesAcross(const Kernel& kernel, const std::vector<size_t>& axes);
 
 }  // namespace kiln

@@ -135,8 +135,8 @@ mlir::LogicalResult ArgBlocks::Plan(const ArgReduction& arg) {
   }
   const DType type = direct_ ? index_type_ : DType::kI64;
   monoid_ = b_.ArgMonoid(arg.kind, value_type_, type, arg.last, arg.is_unsigned);
-  // Leaves out the start of the reduction if it is the result of an empty reduction: the worst value with index 0. That
-  // holds only if NaN wins or cannot occur, and the index grows.
+  // Leaves out the start of the reduction if it is what an empty reduction gives: the identity of the maximum or
+  // minimum as the value, and the index 0. This is done only if NaN wins or cannot occur, and the index grows.
   const Expr start = b_.program().exprs[first_value_], worst = b_.program().exprs[Worst(0)];
   const bool nothing = start.IsConstant(worst.Number()) && arg.nan == NaN::kWins;
   if (direct_ && nothing && grows && b_.program().exprs[first_index_].IsConstant(0)) first_index_ = kNone;

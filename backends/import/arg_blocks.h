@@ -1,10 +1,11 @@
 // Adds the blocks that compute an argmax or argmin to the program.
 //
-// If the file's rule is a reduction of (value, index) that does not depend on the order of iterations, it becomes one
-// block. Otherwise the blocks find the index by the position of an iteration in the file's order:
-//   nan_at    the first position of a NaN, if a NaN ends the search
-//   argmax    the value and its position; the initial value has position -1
-//   position  the index at that position, or the initial index
+// If the index itself decides ties, or grows with the iterations, the block `argmax` computes the value and the index.
+// Otherwise it computes the value and a position: the number of an iteration in the file's order. The blocks:
+//   reduce_max  the value alone, if a NaN ends the search and the file uses the value
+//   nan_at      the first position of a NaN, if a NaN ends the search
+//   argmax      the value, and the index or position; the initial value has position -1
+//   position    the index at that position, or the initial index; only if argmax computes a position
 // The index may thus be any function of the loops, and ties are resolved in the file's order.
 #pragma once
 
@@ -22,8 +23,8 @@ class ArgBlocks {
   ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<IndexSum> dest,
             int value, int index);
 
-  // Translates all expressions that the blocks of the argmax need, and chooses the blocks. On failure, the refusal is
-  // set. Emit then adds the blocks.
+  // Plan translates all expressions that the blocks of the argmax need, and chooses the blocks. If it fails, it has set
+  // the refusal. After its success, Emit adds the blocks to the program.
   mlir::LogicalResult Plan(const ArgReduction& arg);
   void Emit();
 

@@ -1,12 +1,12 @@
-// Rewrites operations that the translation to Program does not know: before named linalg operations become generic
-// ones, operations that are not linalg on signless tensors; after that, operations without iterations.
+// Rewrites operations that the translation to Program does not know. Normalization (normalize.h) calls all of these
+// functions before it makes named linalg operations generic, except DropEmpty, which it calls after that.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"
 
 namespace kiln {
 
-// Lowers TOSA with MLIR's own passes. Fails after emitting a diagnostic.
+// Lowers all TOSA operations with MLIR's own passes. If a pass fails, it has emitted a diagnostic.
 mlir::LogicalResult LowerTosa(mlir::ModuleOp module);
 
 // Turns signed and unsigned element types into signless ones with the same bits. Each operation still says whether it
@@ -17,14 +17,15 @@ void MakeSignless(mlir::ModuleOp module);
 void MakeBitcastsScalar(mlir::ModuleOp module);
 
 // Rewrites linalg.pack and unpack as pads, reshapes, transposes and slices, and tensor.gather and scatter as
-// linalg.generics.
+// linalg.generics. Operations that cannot be rewritten, such as those of dynamic shape, stay as they are.
 void DecomposeNamed(mlir::ModuleOp module);
 
-// True for a tensor with an extent of 0.
+// True for a tensor of static shape with an extent of 0.
 bool HasNoElements(mlir::Value value);
 
-// Replaces each linalg.generic without iterations by its initial values, and each operation whose result has no
-// elements by tensor.empty. Removes reads of tensors without elements in pads, concats and inserted slices.
+// Replaces each linalg.generic without iterations by its initial values, and each operation without effects whose only
+// result has no elements by tensor.empty. Removes reads of tensors without elements in concats, inserted slices, and
+// pads with a constant.
 void DropEmpty(mlir::ModuleOp module);
 
 }  // namespace kiln

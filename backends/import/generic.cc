@@ -387,8 +387,9 @@ class GenericTranslator {
     return absl::StrReplaceAll(absl::string_view(kiln::ToString(op)), {{"-", "_"}});
   }
 
-  // Returns the name of a block: "contraction" for a sum of products, "reduce_max" and the like for other reductions,
-  // "fill", the last operation of an elementwise block, or for a copy "copy", "transpose" or "broadcast".
+  // Returns the name of a block: "contraction" for a sum of products of two different factors, "reduce_max" and the
+  // like for other reductions, "fill" for a constant, the last operation of another elementwise block, or for a copy
+  // "copy", "transpose" or "broadcast".
   std::string NameOf(const Planned& plan) {
     const Expr& e = b_.program().exprs[plan.values[0]];
     if (plan.kind) {

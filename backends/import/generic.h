@@ -1,5 +1,7 @@
-// Translates a linalg.generic to blocks: one block for each used result (one for both results of an argmax), and one
-// that checks its assertions.
+// Translates a linalg.generic to blocks: one for each used result, one or more for both results of an argmax
+// (arg_blocks.h), and one that checks all its assertions, if there are any. A fill (the same scalar for each element)
+// becomes no block: its readers use the scalar. If Kiln cannot express the operation, sets the refusal of `values` and
+// fails.
 #pragma once
 
 #include "backends/import/values.h"

@@ -2,18 +2,18 @@
 // tensors first, or add another translation to Program.
 //
 // Import inlines and canonicalizes the function and generalizes every named operation. Each linalg.generic, pad, concat
-// and insert_slice then becomes one block (one per result). Reshapes and slices become no blocks, but are folded into
-// the indices of their readers. A fill with the identity of a reduction disappears; another fill becomes the
-// reduction's `initial`. Nothing is fused, because the search decides that. The parameters are the function's arguments
-// in order (and constants without bytes), then its results in order. Blocks are named after the operations they come
-// from ("matmul", "pad", "reduce_sum").
+// and insert_slice then becomes one block (one per used result; an argmax may take several). Reshapes and slices become
+// no blocks, but are folded into the indices of their readers. A fill with the identity of a reduction disappears;
+// another fill becomes the reduction's `initial`. Nothing is fused, because the search decides that. The parameters are
+// the function's arguments in order (and constants without bytes), then its results in order. Blocks are named after
+// the operations they come from ("matmul", "pad", "reduce_sum").
 //
 // TOSA is lowered by MLIR's passes first. Signed and unsigned element types become signless types with the same bits.
 // Arguments and results without elements are no parameters.
 //
 // Choices where the file leaves something undefined, or where Kiln differs:
-// - tensor.extract is a load if its indices are sums of loops, otherwise a gather. A read out of bounds is undefined in
-//   the file; a gather then reads the nearest element.
+// - tensor.extract is a load if its indices are sums of loops that stay within the tensor, otherwise a gather. A read
+//   out of bounds is undefined in the file; a gather then reads the nearest element.
 // - tensor.scatter becomes two blocks: for each place, one searches all indices, and one selects the element. Indices
 //   out of bounds write nothing.
 // - 0 to a negative integer power is undefined in the file and gives 0.

@@ -3,7 +3,7 @@
 // it; planning and outlining take it together with its calls.
 //
 //   Program model = imported.program;
-//   SimplifyModel(model, policies);        // before JoinForeign: it takes buffers that foreign calls read for results
+//   SimplifyModel(model, policies);        // first, while buffers that foreign calls read are outputs that it keeps
 //   const std::vector<ForeignCall> foreign = JoinForeign(imported, model);
 #pragma once
 

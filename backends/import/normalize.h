@@ -6,10 +6,11 @@
 
 namespace kiln {
 
-// Inlines, removes unused code, canonicalizes, turns named operations into linalg.generic (their names stay in the
-// locations, see refusal.h), and turns operands with one element into scalars. `unrolls`: moves operations that do not
-// change from iteration to iteration out of loops, and unrolls short loops (unroll_loops.h). Returns failure after
-// emitting a diagnostic.
+// Lowers TOSA, makes integer types signless, expands stablehlo and tm_tensor operations (foreign/expand.h), inlines,
+// removes unused code, canonicalizes, turns named operations into linalg.generic (their names stay in the locations,
+// see refusal.h), and turns operands with one element into scalars. `unrolls`: moves operations that do not change from
+// iteration to iteration out of loops, and unrolls short loops (unroll_loops.h). If Normalize fails, a pass has emitted
+// a diagnostic.
 mlir::LogicalResult Normalize(mlir::ModuleOp module, bool unrolls);
 
 }  // namespace kiln

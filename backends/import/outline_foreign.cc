@@ -55,7 +55,9 @@ class Outliner {
   }
 
  private:
-  // True if each cut copies the operation: small constants, empty tensors, fills, and computations of scalars.
+  // True if each cut copies the operation: small constants, empty tensors, computations of scalars, and a
+  // linalg.generic that uses only values of copied operations, such as a fill. False for an operation that is in a cut
+  // itself.
   bool IsCopied(mlir::Operation* op) const {
     if (op == nullptr || op->getBlock() != &block_ || region_.contains(op) || !mlir::isMemoryEffectFree(op) ||
         IsDetached(op, least_detached_))
@@ -214,7 +216,8 @@ class Outliner {
                                                 mlir::RankedTensorType::get({}, value.getType()), value);
   }
 
-  // Returns the module's text; "" if upstream MLIR does not know all operations in it.
+  // Returns the module's text; "" if upstream MLIR does not know all operations in it, or if one of them calls a
+  // function.
   static std::string TextOf(mlir::ModuleOp module) {
     const mlir::WalkResult known = module.walk([](mlir::Operation* op) {
       const bool called = llvm::isa<mlir::func::CallOp>(op);

@@ -268,7 +268,8 @@ mlir::FailureOr<Id> Scalars::Compare(mlir::Operation* op, Id a, Id b) {
 }
 
 // Translates a conversion of a number to another type. An i1 is 0 or 1 in Kiln, but 0 or -1 where arith reads it as
-// signed. Floats become narrow unsigned integers by way of i64. A truncated constant is rounded at once.
+// signed. Floats become unsigned integers of fewer than 64 bits by way of i64. A constant that is truncated to f32 is
+// rounded at once.
 mlir::FailureOr<Id> Scalars::ConvertNumber(mlir::Operation* op, DType from, DType to, Id a) {
   const Expr& operand = b_.program().exprs[a];
   if (llvm::isa<mlir::arith::TruncFOp>(op) && operand.op == Op::kConstant && to == DType::kF32) {

@@ -223,8 +223,8 @@ absl::StatusOr<Imported> Translate(mlir::func::FuncOp function, absl::string_vie
                                    const ImportOptions& options) {
   const int64_t least_detached =
       options.large_constants >= 0 ? LeastDetached(function) : std::numeric_limits<int64_t>::max();
-  // Cuts out the operations that cannot be translated, for models. Repeats this a few times, since a cut may leave new
-  // operations that cannot be translated, such as a tensor of a computed scalar.
+  // Cuts out the operations that cannot be translated, for models. Repeats this up to kMaxRounds times, since a cut may
+  // leave new operations that cannot be translated, such as a tensor of a computed scalar.
   for (int round = 0; options.allow_boundaries && round < kMaxRounds; ++round) {
     const std::vector<RefusedOp> refused = Translator(function, name, options).RefusedOps();
     if (refused.empty()) break;

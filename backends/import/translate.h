@@ -1,4 +1,6 @@
-// Translates a normalized function (normalize.h) of linalg.generic, tensor operations and constants to a Program.
+// Translates a normalized function (normalize.h) of linalg.generic, tensor operations and constants to a Program. With
+// ImportOptions::allow_boundaries, first replaces the operations of `function` that cannot be translated by calls
+// (outline_foreign.h).
 #pragma once
 
 #include "absl/status/statusor.h"

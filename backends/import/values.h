@@ -30,7 +30,8 @@ struct Tensor {
 };
 
 // Sets `shape` to the static shape of a tensor type. Returns false and sets `why` if the type is no ranked tensor that
-// Kiln supports: a dynamic shape, an unknown element type, no elements, too many bytes.
+// Kiln supports: a dynamic shape, an encoding, an unknown element type, no elements, more bytes than an int64 can
+// count.
 bool ShapeOf(mlir::Type type, std::vector<int64_t>* shape, Why* why);
 std::vector<int64_t> ShapeOf(mlir::Value tensor);  // of a tensor for which the function above returns true
 DType ElementOf(mlir::Value tensor);
@@ -67,12 +68,12 @@ class Values {
 
   // Returns an expression for the element of `tensor` at `index`, sums over the iters of `domain`. Copies a view to a
   // buffer first if its index cannot be expressed. `guarded`: a kWithin guards the read, so that the index may be out
-  // of range. Refuses a tensor that nothing has written.
+  // of range; views that divide indices are then copied too. Refuses a tensor that nothing has written.
   mlir::FailureOr<Id> Read(mlir::Value tensor, const std::vector<IndexSum>& index,
                            const std::vector<int64_t>& domain, Scalars& scalars, mlir::Operation* user,
                            bool guarded = false);
-  // Returns an expression for a scalar that arith and math did not compute: an argument, a result of a boundary, or a
-  // tensor's element at a constant index.
+  // Returns an expression for a scalar that arith and math did not compute: an argument, a result of a boundary, or an
+  // element that tensor.extract reads. Refuses other scalars.
   mlir::FailureOr<Id> Leaf(mlir::Value scalar, mlir::Operation* user);
   // Translates a tensor.extract: to a load if all indices are sums of loops within the tensor, otherwise to a gather.
   // `iter_of` returns the iter of a loop.
@@ -94,7 +95,8 @@ class Values {
   // Adds a block that checks an assertion: it fails if `fails`, an i32 expression over iters with the extents `domain`,
   // is not 0 somewhere.
   void AddAssertion(const std::vector<int64_t>& domain, Id fails);
-  // Combines all assertions to the program's status, which is 0 if all hold. Call it once, at the end.
+  // Combines all assertions to the program's status, which is 0 if all hold. Without assertions, the program gets no
+  // status. Call it once, at the end.
   void SetStatus();
   std::string UniqueName(const std::string& wanted);
   Id Temporary(const std::string& block, mlir::Value tensor);

@@ -26,7 +26,8 @@ absl::Status CheckSizes(mlir::ValueRange carried) {
   return absl::OkStatus();
 }
 
-// Adds to `seen` the tensor and all tensors whose buffer it may share, up to block arguments.
+// Adds to `seen` the tensor and, transitively, the tensors from which its definition may take its buffer. Stops at
+// block arguments, tensor.empty and alloc_tensor. Ignores values that are not tensors.
 void Roots(mlir::Value value, llvm::SmallPtrSetImpl<mlir::Value>& seen) {
   if (!IsTensor(value) || !seen.insert(value).second) return;
   mlir::Operation* op = value.getDefiningOp();
@@ -66,8 +67,9 @@ Sharing SharingOf(mlir::Value value, mlir::ValueRange carried, size_t position) 
 }
 
 // Makes a loop write each tensor that its terminator passes on, from operand `first` on, to the buffer of the carried
-// tensor that it replaces, unless it is already there. Copies the tensor first if it may share its buffer with another
-// carried tensor; with `copies`, also if it may share that of the tensor that it replaces.
+// tensor that it replaces. Copies the tensor first if it may share its buffer with another carried tensor; with
+// `copies`, also if it may share that of the tensor that it replaces. Leaves a tensor as it is if it is the tensor that
+// it replaces, or, without `copies`, if it may share the buffer of that tensor alone.
 void WriteTo(mlir::Operation* terminator, unsigned first, mlir::ValueRange carried, bool copies) {
   mlir::OpBuilder b(terminator);
   const mlir::Location loc = terminator->getLoc();

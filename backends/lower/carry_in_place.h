@@ -16,9 +16,10 @@
 
 namespace kiln {
 
-// Prepares all loops in `root`. With `copies`, next values that share the buffer of the tensor that they replace are
-// copied too. kInvalidArgument if a loop carries a tensor of dynamic size, or if a scf.while passes on a value that is
-// neither a ranked tensor nor a number.
+// Prepares all scf.for and scf.while in `root` for bufferization: each iteration writes the next value of a carried
+// tensor to the buffer of this tensor. Copies a next value first if it may share its buffer with another carried tensor
+// and, with `copies`, also if it may share the buffer of the tensor that it replaces. kInvalidArgument if a loop
+// carries a tensor of dynamic size, or if a scf.while passes on a value that is neither a ranked tensor nor a number.
 absl::Status CarryInPlace(mlir::Operation* root, bool copies);
 
 }  // namespace kiln

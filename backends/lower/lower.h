@@ -37,8 +37,9 @@
 
 namespace kiln {
 
-// Lowers a program, which must pass Verify, to a module. kFailedPrecondition if it uses what this machine
-// lacks (a GPU's loops), if an extent is not constant, or if it breaks a rule of lang/analysis/lowerable.h.
+// Lowers a program, which must pass Verify, to a module. kFailedPrecondition if it has loops that a CPU lacks (on the
+// axes of a GPU, or of virtual threads), if an extent is not constant, or if it breaks a rule of
+// lang/analysis/lowerable.h.
 absl::StatusOr<mlir::OwningOpRef<mlir::ModuleOp>> Lower(const Program& program, mlir::MLIRContext& context,
                                                         const LowerOptions& options = {});
 

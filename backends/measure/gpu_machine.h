@@ -37,10 +37,11 @@ struct GpuMachineOptions {
   std::string builder_path = {}, runner_path = {},
               gpu_runner_path = {};  // empty: looks beside the running executable
 
-  // Options of StaticMachine only, which runs programs in the emulator.
+  // An option of StaticMachine only: the time limit in the emulator.
   double emulation_seconds = 300;  // for all modes of a program, on a busy machine
 
-  // Options of GpuMeasurer only, which times programs on a GPU.
+  // Options of GpuMeasurer only: whether the reference kernel runs beside programs, the time limit of a program on the
+  // GPU, and the samples of a race.
   bool reference_kernel = true;  // false: no flag `disturbed`
   double run_seconds = 10;       // limit of a program on the GPU
   int race_samples = 20;         // of each program in a Race
@@ -101,7 +102,7 @@ class GpuMachine : public Measurer {
   int started_at_ = 0;
 };
 
-// The limit of the memory that one run of a program takes, in bytes.
+// The memory limit of one run of a program, on the CPU or on the GPU: 4 GiB, in bytes.
 inline constexpr int64_t kGpuRunBytes = int64_t{4} << 30;
 
 }  // namespace kiln

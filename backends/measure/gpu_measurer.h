@@ -26,9 +26,10 @@ namespace kiln {
 
 class GpuMeasurer final : public GpuMachine {
  public:
-  // Starts the builders and runners, and times the reference kernel. `gpu` is a target with a GPU. kFailedPrecondition
-  // if the GPU of this machine does not run the target's kernels, or if the reference kernel fails there; kInternal if
-  // the reference kernel cannot be built; also the errors of FindThisGpu and GpuMachine::StartWorkers.
+  // Starts the builders and runners, and times the reference kernel. `gpu` is a target with a GPU; kInvalidArgument if
+  // it has none. kFailedPrecondition if the GPU of this machine does not run the target's kernels, or if the reference
+  // kernel fails there; kInternal if the reference kernel cannot be built; also the errors of FindThisGpu and
+  // GpuMachine::StartWorkers.
   static absl::StatusOr<std::unique_ptr<GpuMeasurer>> Start(Target gpu,
                                                             const GpuMachineOptions& options = {});
 

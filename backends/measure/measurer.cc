@@ -39,9 +39,10 @@ constexpr double kMinRunSeconds = 5;
 constexpr double kEnoughSeconds = 1, kEnoughSecondsOfARace = 20;
 constexpr int kRaceProcesses = 5, kDecidingProcesses = 2;
 constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // how long to wait for quiet samples
-// The timing of the reference kernel at the start: kReferenceKernelTurns turns with pauses of kBetweenTurns, each of
-// kReferenceKernelSamples samples of 20 us. The shortest sample counts as the undisturbed time. If a later sample is
-// shorter by more than the factor kDisturbed, programs that were timed with the old time are timed again.
+// The timing of the reference kernel at the start: kReferenceKernelTurns turns with pauses of kBetweenTurns, or one
+// turn if an earlier process has stored the undisturbed time. A turn has kReferenceKernelSamples samples of 20 us. The
+// shortest sample counts as the undisturbed time. If a later sample is shorter by more than the factor kDisturbed,
+// programs that were timed with the old time are timed again.
 constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
 constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
 constexpr double kDisturbed = 1.1;

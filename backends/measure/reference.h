@@ -51,13 +51,14 @@ struct Checked {
 
 class References {
  public:
-  // Creates an empty set of references. `run` must run a request to its end, and again if a runner died; its result is
-  // interrupted only after Interrupt.
+  // Creates an empty set of references. `run` must run a request to its end, and again if a runner died. It may return
+  // an interrupted result only after an interrupt of the measurer.
   References(ReferenceOptions options, BuilderPool* builders,
              std::function<RunResult(const RunRequest&)> run);
 
-  // Returns the reference outputs of an original program. The first call computes them, which takes as long as running
-  // the original. If that was interrupted, the next call computes them again. The returned object keeps its address.
+  // Returns the reference outputs of an original program. The first call for a program builds it, runs it and checks
+  // chosen elements with the interpreter. If that was interrupted, the next call does so again. The returned object
+  // keeps its address.
   const Reference& For(const Program& original);
 
   // Compares a candidate's outputs with elements that the interpreter evaluates. `file` has the outputs of `scheduled`

@@ -1,5 +1,5 @@
-// Makes the program of the reference kernel, which runs before and after each timed sample to show how slow the machine
-// is just then (ReferenceKernel in backends/runner/runner.h).
+// Makes the programs of the reference kernels of CPUs and GPUs. They run before and after timed samples to show how
+// slow the machine is just then (ReferenceKernel in backends/runner/runner.h).
 #pragma once
 
 #include "lang/program/program.h"

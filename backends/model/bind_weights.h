@@ -14,8 +14,9 @@ namespace kiln {
 
 // Returns for each parameter of the program that is a constant, in order, its tensor in the file. Leaves out constants
 // in `known`, a map from names of buffers to bytes. `arguments` are the names of the model's arguments
-// (Imported::arguments). If a tensor has the name of an argument, or "argN", tensors are found by their names;
-// otherwise the file's tensors are the constants in order. Tensors without elements may be left over.
+// (Imported::arguments). If a tensor has the name of an argument or of a constant's buffer ("argN"), tensors are found
+// by their names; otherwise the file's tensors that have elements are the constants in order. Tensors without elements
+// may be left over.
 //
 // kInvalidArgument if a constant has no tensor, a tensor no constant, or a shape or dtype differs; the message names
 // them. A u8 fits an i8, since imported programs have types without signs.

@@ -40,8 +40,8 @@ void Protect(char* at, int64_t bytes, int protection) {
   KILN_CHECK(mprotect(at, static_cast<size_t>(bytes), protection) == 0, "mprotect: ", std::strerror(errno));
 }
 
-// Allocates an array at the end of its pages, between two pages that nobody may touch. If `content` is given, copies it
-// to the array and makes the array read-only.
+// Allocates an array at the end of its pages, between two pages that nobody may touch, and fills the pages with bytes
+// 0xff. If `content` is given, copies it to the array and makes the array read-only.
 char* GuardedArray(int64_t bytes, absl::string_view content = "") {
   const int64_t pages = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
   char* const begin = Pages(pages + 2 * kPageBytes, PROT_NONE) + kPageBytes;
@@ -288,7 +288,8 @@ class Checker {
   }
 
   // Finds the first call that writes something else in the library than with separate arrays: runs the library with 1,
-  // 2, 3, ... calls. Returns an error that names the call and the array.
+  // 2, 3, ... calls, and compares the arrays that no later call writes. Returns an error that names the call and the
+  // array, or says that the status differs if no array does.
   absl::Status Difference() {
     const auto counted = Link(check_.plan);
     if (!counted.ok()) return counted.status();

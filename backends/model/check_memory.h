@@ -1,6 +1,6 @@
 // Checks that the calls of a model access only their own arrays. Runs the model's library as it is, and then the same
-// tasks with each array of the plan in pages of its own, between pages that nobody may touch. Constants, inputs and
-// prepared weights are read-only in the second run. Any difference of a bit is an error.
+// tasks with each array of the plan in pages of its own, between pages that nobody may touch. Constants and inputs are
+// read-only in both runs, prepared weights in the second. Any difference of a bit is an error.
 //
 //   const MemoryCheck check{.model = model, .plan = plan, .code = code, .name = "resnet50", ..};
 //   auto results = CheckMemory(check, library.shared_object, builders, options);

@@ -17,8 +17,9 @@ namespace kiln {
 // The beginning of the names of tensors that fill the gaps between aligned tensors. ParseSafetensors leaves them out.
 inline constexpr absl::string_view kPaddingPrefix = "kiln.padding.";
 
-// Returns the tensors of a .safetensors file, in the order of their bytes. Their bytes lie in `file` and are not
-// copied. `name` is the file's name in messages. kInvalidArgument, with the reason, if the file is malformed.
+// Returns the tensors of a .safetensors file, in the order of their bytes, without padding tensors (kPaddingPrefix).
+// Their bytes lie in `file` and are not copied. `name` is the file's name in messages. kInvalidArgument, with the
+// reason, if the file is malformed.
 absl::StatusOr<std::vector<WeightTensor>> ParseSafetensors(absl::string_view file, const std::string& name);
 
 // Returns the beginning of a .safetensors file, up to the bytes of the tensors. `offsets` are those of the tensors

@@ -130,7 +130,8 @@ Points Product(const Relation& f, const Relation& g) {
   return both;
 }
 
-// Calls `ask` in a child process and returns its reply; kUnknown if it does not come within the limit.
+// Calls `ask` in a child process and returns its reply; kUnknown if none comes within the limit, also because the child
+// crashed or could not be started.
 Reply Apart(const PresburgerOptions& options, absl::FunctionRef<Reply()> ask) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};

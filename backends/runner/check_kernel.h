@@ -15,11 +15,13 @@ struct KernelProblem {
   std::string detail;
 };
 
-// Returns the options of the emulator if the kernel's only field has its tag (kEmulationField); otherwise nullopt.
+// Returns the options of the emulator if the kernel has exactly one field, with the tag kEmulationField, and its bytes
+// can be decoded. Otherwise returns nullopt.
 std::optional<EmulationOptions> EmulationOf(const KernelObject& kernel);
 
-// Returns why a runner refuses a kernel: it has an unknown field, too many parameters to call it, or an invalid
-// parameter or one of more than `bytes`. Returns nullopt if the runner can run the kernel.
+// Returns why a runner refuses a kernel: it has fields other than a single valid one for the emulator
+// (kEmulationField), more than kMaxKernelParams parameters without a table, or a parameter with an unknown dtype, a
+// negative size, data of another size, or more than `bytes`. Returns nullopt if the runner can run the kernel.
 std::optional<KernelProblem> CheckKernel(const KernelObject& kernel, int64_t bytes);
 
 }  // namespace kiln

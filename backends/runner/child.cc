@@ -170,7 +170,8 @@ class Child {
     buffer->Protect();
   }
 
-  // Starts the threads of the pool. This is done before limits are set, since limits apply to the candidate only.
+  // Starts the pool's threads and pins them; with one thread, starts none. Fails if not all requested threads (1 to
+  // kMaxThreads) run. This is done before limits are set, since limits apply to the candidate only.
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};
@@ -342,7 +343,8 @@ class Child {
   }
 
   // After the timing, compares the outputs with the reference again and checks the guards, because a kernel may be
-  // right only the first time. Several kernels share their outputs, so each of them runs again before its comparison.
+  // right only the first time. Does nothing if the request times no runs. Peers share output buffers, so if there are
+  // any, each kernel runs again before its comparison.
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
     for (const LoadedKernel& kernel : kernels_) {

@@ -16,8 +16,9 @@ struct Comparison {
   double found = 0, wanted = 0;  // at worst_index
 };
 
-// Compares two arrays of `dtype` (data.h) within a tolerance. Returns the largest error and where it is, and the number
-// of elements beyond the tolerance; the arrays agree if there are none.
+// Compares two arrays of `dtype` (data.h) within a tolerance. Returns the largest error as a fraction of the tolerance,
+// where it is, and the number of elements beyond the tolerance. The arrays agree if there are none. Integers that
+// differ have an infinite error.
 Comparison CompareArrays(const std::string& dtype, const void* found, const void* wanted, int64_t elements,
                          const Tolerance& tolerance);
 

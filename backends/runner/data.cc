@@ -53,7 +53,7 @@ inline double Exponential(uint64_t r) {
   return static_cast<double>(kOne - std::bit_cast<int64_t>(uniform)) * 0x1p-52;
 }
 
-// The factor of stress inputs for a dtype: several times the largest number whose exp is finite.
+// The factor of stress inputs for a dtype: at least 11 times the largest number whose exp is finite.
 constexpr double Reach(F64) { return 8192; }
 constexpr double Reach(auto) { return 1024; }
 

@@ -1,6 +1,6 @@
 // Generates the input values with which kernels are checked and timed. Element i of parameter p depends only on (seed,
-// p, dtype, i), on every machine, so any process can compute any element: the interpreter computes single ones, and a
-// runner fills whole buffers.
+// p, dtype, i) and the allowed range, on every machine, so any process can compute any element: the interpreter
+// computes single ones, and a runner fills whole buffers.
 //
 // Values are small, so that sums stay exact or well-behaved. Floats are uniform in [-1, 1) (f16 and bf16 on a grid that
 // they represent exactly), i8 is -8..7, u8 0..15, i16 -32..31, i1 0..1, and i32, i64 and index 0..7 (valid as small
@@ -18,7 +18,7 @@ int64_t DTypeBytes(const std::string& dtype);
 bool IsFloatDType(const std::string& dtype);
 
 // The range of a parameter's generated values, which has no limits if `least` is above `most`. A value outside the
-// range is replaced by a whole number in it; other values stay as they are.
+// range, or a 0 where `zero` is false, is replaced by a whole number that is allowed. Other values stay as they are.
 struct DataRange {
   int64_t least = 0, most = -1;
   bool zero = true;  // whether 0 is allowed

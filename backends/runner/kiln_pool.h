@@ -9,7 +9,8 @@
 
 #include <cstdint>
 
-// Calls body(begin, end, args) for ranges that cover 0 .. total, each of at least `chunk` iterations, on up
-// to `threads` threads including the caller. If another call is in progress, runs everything on the caller.
+// Calls body(begin, end, args) for disjoint ranges that together are 0 .. total, on up to `threads` threads including
+// the caller, and returns when all calls have returned. Each range except the last has at least `chunk` iterations. If
+// another call is in progress, the caller runs everything as one range.
 extern "C" void kiln_parallel_for(int threads, int64_t total, int64_t chunk,
                                   void (*body)(int64_t begin, int64_t end, void** args), void** args);

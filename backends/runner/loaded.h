@@ -34,7 +34,7 @@ struct LoadedKernel {
 
   BoundKernel Prepare() const { return {timed.kernel.call, prepare, timed.kernel.arguments}; }
   // Run the kernel, or its prepare function, in the emulator. A failure is a fault that the emulator found, or a status
-  // that is not 0. RunEmulated sets is_partial.
+  // that is not 0. RunEmulated sets is_partial: whether the emulator left out blocks.
   MaybeFailure RunEmulated();
   MaybeFailure PrepareEmulated() const;
 };

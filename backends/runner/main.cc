@@ -1,6 +1,6 @@
 // The main function of kiln-runner, which serves requests to run kernels. RunnerPool (pool.h) starts it as
-// worker_main.h says. Kernels use this program's allocation functions (allocation.h), so that the runner notices when
-// an allocation is refused.
+// worker_main.h says. Started in another way, it prints what it is for and returns 2. Kernels use this program's
+// allocation functions (allocation.h), so that the runner notices when an allocation is refused.
 #include <stdio.h>
 
 #include "backends/runner/zygote.h"

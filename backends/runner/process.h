@@ -20,8 +20,9 @@ class RunnerProcess {
 
   absl::Status Start(std::string* remark) { return worker_.Start(remark); }
 
-  // Sends a request to the process, which it starts if necessary, and waits for the result. If the process does not
-  // answer, ends it and returns the status kInterrupted.
+  // Sends a request to the process, which it starts if necessary, and waits for the result. Returns the status
+  // kInterrupted if the process cannot be started, dies, sends a malformed answer or does not answer in time, or if
+  // `stop_fd` becomes readable. A process that gives no valid answer in time is ended.
   RunResult Run(const RunRequest& request);
 
   void Stop() { worker_.Stop(); }

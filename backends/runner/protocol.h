@@ -4,7 +4,7 @@
 // kernels for a new machine go into KernelObject::fields, which needs no new version:
 //
 //   fields: [{tag 1, the launches of a GPU: blocks, threads, bytes of shared memory, ..},
-//            {tag 2, how the emulator runs the kernel (emulator/emulator.h)}]
+//            {tag 5, how the emulator runs the kernel (emulator/emulator.h)}]
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // Requests to run, check and time kernels in a kiln-runner process, and their results, as plain structs. The pool
-// (pool.h, in our process) and kiln-runner (main.cc) share them. Nothing here depends on programs, MLIR or LLVM.
+// (pool.h), in the process that tunes, and kiln-runner (main.cc) share them. Nothing here depends on programs, MLIR or
+// LLVM.
 //
 // A kernel is a function `int f(void* p0, void* p1, ...)` in a shared object, with one bare pointer for each parameter,
 // in order (also for a scalar), or `int f(void* const* p)` with a table of these pointers. It returns 0 for success.
@@ -83,8 +84,10 @@ struct KernelObject {
 };
 
 // A kernel with constant work (design D12), which the runner times before and after each sample. Its slowdown is its
-// time divided by `seconds`. The sample is divided by this slowdown, which reduces the effect of varying clock rates
-// and of others that share the core. The reference kernel's data are in the caches, and its results are not checked.
+// time divided by `seconds`. The sample is divided by the mean of both slowdowns, or by the smaller one if the other is
+// more than twice as large. This reduces the effect of varying clock rates and of other programs on the core. An
+// untimed run brings the reference kernel's data into the caches. Its results are not checked. On a GPU it runs before
+// the first and after the last sample only, and samples are not divided by its slowdown.
 struct ReferenceKernel {
   KernelObject kernel = {};
   double seconds = 0;  // of one undisturbed run
@@ -96,8 +99,8 @@ struct RunLimits {
 };
 
 // Stress runs of a kernel, which follow the timing unless a stop rule ended it. In each of `sets` runs the float inputs
-// have widely spread magnitudes (FillStress in data.h), different in each set. Only whether outputs are finite is
-// compared with the reference, since the size of legitimate errors is unknown there.
+// have widely spread magnitudes (FillStress in data.h), different in each set. An output counts as wrong only if it is
+// not finite where the reference is finite, since the size of legitimate errors is unknown there.
 struct StressInputs {
   int sets = 0;
   // Paths of a file to compare with and of a file to write, as in RunRequest, with the outputs of each set in turn.
@@ -107,9 +110,9 @@ struct StressInputs {
   std::string write_reference_to = {};
 };
 
-// Calls of a second function in the kernel's shared object after the timing. The function computes the same and stores
-// the time after each of its calls (ProfileDriverOf in backends/model/driver.h). Only kernels that take a table have
-// such a function.
+// Calls of a second function in the kernel's shared object after the timing. The function computes the same, and stores
+// the time before its first call and after each call (ProfileDriverOf in backends/model/driver.h). Only kernels that
+// take a table have such a function.
 struct ProfiledRuns {
   std::string symbol = {};
   int calls = 0, runs = 0;
@@ -118,8 +121,8 @@ struct ProfiledRuns {
 struct RunRequest {
   KernelObject kernel = {};
   // More kernels, which one process times in turns with `kernel`: kernel, peers[0], peers[1], then backwards, and so
-  // on. Parameters at the same position that are equal in all fields share memory. All kernels are checked with the
-  // same reference. The first failure is the result of the request.
+  // on. Parameters at the same position with the same dtype, size, role and data share memory, except prepared ones.
+  // All kernels are checked with the same reference. The first failure is the result of the request.
   std::vector<KernelObject> peers = {};
   uint64_t data_seed = 0;
   int threads = 1;  // threads of the pool that kernels use, each pinned to one of the runner's cores, in turn
@@ -130,7 +133,7 @@ struct RunRequest {
   // outputs are not compared.
   std::string reference = {};
   // The path to which the runner writes the bytes of all outputs of `kernel`, in the format of `reference`; empty:
-  // nowhere. The file is complete if and only if the result is ok.
+  // nowhere. If the result is not ok, the file may be incomplete or wrong.
   std::string write_reference_to = {};
   StressInputs stress = {};
   std::optional<ProfiledRuns> profile = {};  // of `kernel`
@@ -158,8 +161,8 @@ struct RunResult {
   std::vector<double> seconds = {};  // one sample for each reported run, in the order taken
   // The raw data of the timing, two numbers for each round. First the seconds of the sample by the clock; with one
   // thread, without the time in which another process had the core. Then the slowdown of the reference kernel before or
-  // after the sample, the larger of the two; on a GPU, the median slowdown of the run. It is 1 without a reference
-  // kernel.
+  // after the sample, the larger of the two; on a GPU, RunResult::slowdown of the whole run. The slowdown is 1 without
+  // a reference kernel.
   std::vector<double> raw_samples = {};
   bool quiet = false;         // true if `seconds` are the faster half of the quiet samples (TimingPolicy)
   double slowdown = 1;        // median slowdown of the reference kernel around the samples

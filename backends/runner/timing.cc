@@ -147,8 +147,8 @@ double ErrorOfMedian(std::vector<double> seconds) {
   return median > 0 ? 0.93 * quartiles / median / std::sqrt(static_cast<double>(n)) : 0;
 }
 
-// Times the reference kernel and returns its time divided by its undisturbed time. An untimed run brings its code and
-// data into the caches first. Returns 1 without a reference kernel.
+// Returns the mean time of 4 runs of the reference kernel, divided by its undisturbed time. An untimed run brings its
+// code and data into the caches first. Returns 1 without a reference kernel.
 double SlowdownNow(const TimedReference* reference) {
   if (reference == nullptr) return 1;
   reference->kernel.Run();

@@ -1,5 +1,5 @@
-// Times one or several kernels as TimingPolicy says (timing_policy.h). Single-threaded. The caller has run each kernel
-// once and passes how long that took.
+// Times one or several kernels as TimingPolicy says (timing_policy.h), on the calling thread. The caller has run each
+// kernel once and passes how long that took.
 #pragma once
 
 #include <atomic>
@@ -61,11 +61,11 @@ struct TimingOutcome {
 
 double MonotonicSeconds();
 
-// Takes samples of kernels in turns until the policy is satisfied, and stores them in `kernels`. With warm caches, an
-// untimed run precedes a sample if other kernels ran since the kernel's last run, so that the kernel finds its data in
-// the caches. Long runs need none, as they fill the caches early enough: 0.1 s with several kernels, 1 ms with only a
-// reference kernel. No new round begins after `give_up`, but one round always runs. `rounds` counts finished rounds.
-// `reference` may be null. A status that is not 0 ends the timing.
+// Takes samples of kernels in turns until the policy is satisfied, and stores them in `kernels`. Takes none if
+// policy.runs is 0. With warm caches, an untimed run precedes a sample if other kernels ran since the kernel's last
+// run, so that the kernel finds its data in the caches. Long runs need none, as they fill the caches early enough: 0.1
+// s with several kernels, 1 ms with only a reference kernel. No new round begins after `give_up`, but one round always
+// runs. `rounds` counts finished rounds. `reference` may be null. A status that is not 0 ends the timing.
 TimingOutcome TimeInTurns(const TimingPolicy& policy, const TimedReference* reference, Deadline give_up,
                           std::vector<TimedKernel>* kernels, std::atomic<int>* rounds);
 
@@ -75,14 +75,14 @@ struct CallProfile {
   std::vector<std::vector<double>> call_seconds;  // by run, then by call
 };
 
-// Runs `kernel`, the profiled function with the kernel's arguments (ProfiledRuns in runner.h), `runs` times. The
-// function also gets an array to which it writes calls + 1 times. No run begins after `give_up`, but one always does. A
-// status that is not 0 ends the runs.
+// Runs `kernel`, the profiled function with the kernel's arguments (ProfiledRuns in runner.h), `runs` times, but at
+// least once. The function also gets an array, to which it writes the time before its first call and after each of its
+// `calls` calls. No further run begins after `give_up`. A status that is not 0 ends the runs.
 CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_up);
 
-// Returns how many copies of its constants a kernel needs, the original included, so that together they have
+// Returns how many copies of its constants a kernel needs, the original included, so that together they have at least
 // `rotated_bytes` (TimingPolicy::rotated_bytes); 1 to 1024. If the prepare function writes arrays, their bytes count
-// instead of those of the constants.
+// instead of those of the constants. Returns 1 if there are neither, or if `rotated_bytes` is 0.
 int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
 
 // Returns the memory that CopyConstants takes, without the originals; in bytes.

@@ -7,8 +7,8 @@
 
 namespace kiln {
 
-// Stops the timing of a kernel after `after_runs` samples if the fastest took longer than `over_seconds`: more samples
-// could not make the kernel win.
+// Stops the timing once the request's first kernel has at least `after_runs` samples and the fastest of them took
+// longer than `over_seconds`: more samples could not make the kernel win.
 struct StopRule {
   int after_runs = 1;
   double over_seconds = 0;
@@ -33,8 +33,8 @@ struct TimingPolicy {
   double target_error = 0;
   int max_samples = 100;  // limit of reported samples, unless `runs` is larger
   double max_seconds = 1;
-  // The limit of samples that are taken again because another process got the core of one of our threads during them.
-  // The least disturbed attempt counts. Samples of more than 10 ms are not repeated.
+  // The limit of samples, in all, that are taken again because another process got the core of one of the runner's
+  // threads during them. The least disturbed attempt counts. Samples of more than 10 ms are not repeated.
   int retakes = 8;
   // Evicts the parameters from the caches before each run. A sample is then a single run, even a very short
   // one.

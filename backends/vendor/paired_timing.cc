@@ -26,7 +26,7 @@ std::vector<double> Drawn(const std::vector<double>& samples, Engine& engine) {
   return drawn;
 }
 
-// Returns `median` with its 95% interval: the quantiles 2.5% and 97.5% of 1000 results of `draw`, each the median of
+// Returns `median` with its 95% interval: the quantiles 2.5% and 97.5% of 1000 results of `draw`, each computed from
 // samples that were drawn at random.
 template <typename Draw>
 MedianInterval Bootstrap(double median, const Draw& draw) {

@@ -47,7 +47,7 @@ struct MedianInterval {
 };
 MedianInterval MedianOf(const std::vector<double>& samples);
 
-// Returns the median of the ratios over[i] / under[i], with its interval.
+// Returns the median of the ratios over[i] / under[i], with its interval. Ignores the rest of a longer list.
 MedianInterval RatioOf(const std::vector<double>& over, const std::vector<double>& under);
 
 // Returns the median of `over` divided by that of `under`, with its interval. The samples need not be pairs.

@@ -1,7 +1,7 @@
-// Defines malloc, free and the other C allocation functions of a worker's program. They report refused allocations and
-// put guards around memory that a kernel allocates in its checked run (heap_guard.h). Libraries that the program loads
-// use them too. Include this only in the main.cc of a worker. With AddressSanitizer, which has its own functions,
-// nothing is defined.
+// Defines malloc, free and the other C allocation functions of a worker's program. They report refused allocations. In
+// a kernel's checked run, malloc puts guards around the memory that it returns (heap_guard.h). Libraries that the
+// program loads use these functions too. Include this only in the main.cc of a worker. With AddressSanitizer, which has
+// its own functions, nothing is defined.
 #pragma once
 
 #include <errno.h>

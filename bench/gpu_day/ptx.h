@@ -57,7 +57,7 @@ inline const PtxKernel kFaults[] = {
 
 inline PtxKernel EmptyKernel() { return {"empty", "", ""}; }
 
-// A kernel that measures the rate of multiply-adds: each thread adds in 16 registers.
+// A kernel that measures the rate of multiply-adds: each thread keeps 16 independent sums in registers.
 struct FmaKernel {
   static constexpr int kAccumulators = 16, kRounds = 4, kSteps = 256;
   static constexpr int64_t kBlocks = 132 * 16, kThreads = 256;

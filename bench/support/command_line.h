@@ -18,7 +18,7 @@ class App;
 
 namespace kiln {
 
-// Which values an option takes.
+// The values that an option accepts: numbers from `least` to `most`, or one of `names`.
 struct OptionValues {
   double least = std::numeric_limits<double>::lowest(), most = std::numeric_limits<double>::max();
   std::vector<std::string> names = {};  // any if empty
@@ -27,7 +27,7 @@ struct OptionValues {
 
 class CommandLine {
  public:
-  // What an option sets. A bool is a flag.
+  // A pointer to the variable that an option sets. An option of a bool is a flag without a value.
   using Variable =
       std::variant<bool*, int*, int64_t*, uint64_t*, double*, std::string*, std::vector<std::string>*>;
 
@@ -37,7 +37,7 @@ class CommandLine {
   // Adds an option "--name", or an argument NAME. The help shows the variable's present value as the default.
   void Add(const std::string& name, Variable variable, const std::string& help = "",
            const OptionValues& values = {});
-  // Leaves alone what is not known: options of Google Benchmark.
+  // Makes Parse ignore unknown options and arguments, as those of Google Benchmark.
   void AllowOthers();
   // Sets the variables. Returns the exit code if the program must end: 0 after it printed the help for --help; another
   // after it printed a mistake on standard error.

@@ -17,7 +17,7 @@ class Phase {
 
   static const char* Current();  // "" outside of all phases
 
-  // Calls `changed` with the current phase each time that it changes from now on.
+  // Calls `changed` with the current phase each time that it changes from now on, in place of an earlier watcher.
   static void Watch(void (*changed)(const char* now));
 
  private:

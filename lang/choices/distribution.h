@@ -59,11 +59,11 @@ class Distribution {
   double LogProb(absl::Span<const int64_t> decision) const;
   Decision Sample(Dice& dice) const;
 
-  // Draws a neighbour `to` of `current` and returns it with the log probabilities K(to | current) and
-  // K(current | to). Never returns `current` if the support has another decision. Perfect tiles move a
-  // divisor from one factor to another within the bounds. Discrete distributions draw among the other values
-  // by weight. Ceil tiles take, half of the time, a tile with a small change in one factor after the first,
-  // or with a prime moved between two of these factors; otherwise they draw another tile from the prior.
+  // Draws a neighbour `to` of `current` and returns it with the log probabilities K(to | current) and K(current | to).
+  // Never returns `current` if the support has another decision. Perfect and bounded tiles move a divisor from one
+  // factor to another within the bounds. Discrete and listed distributions draw among the other decisions by weight.
+  // Ceil tiles take, half of the time, a tile with a small change in one factor after the first, or with a prime moved
+  // between two of these factors; otherwise they draw another tile from the prior.
   struct Proposal {
     Decision to;
     double log_forward = 0, log_backward = 0;

@@ -1,4 +1,4 @@
-// Declares intrinsics. Each file of this folder defines one constant of this type.
+// Declares intrinsics. Each family of this folder constructs one object of this type.
 //
 //   const DeclareIntrinsics kDot(family, {{.name = "dot", .description = kProgram}});
 #pragma once

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Limits how many orders are tried, so that the comparisons of two lifetimes are at most kWork in all.
+// Limits how many orders are tried: at most kMostTries, and so many that they compare two lifetimes at most kWork times
+// in all, but at least kLeastTries.
 constexpr int64_t kWork = 40'000'000, kLeastTries = 32, kMostTries = 20'000;
 constexpr int64_t kTriesOfAStart = 300;  // then the search begins anew
 

@@ -9,13 +9,15 @@
 
 namespace kiln {
 
-// Prints one line a call: its number, its task, the buffers that it takes, and how many bytes they have together.
+// Prints one line a call: `call` or `prepare` (a call of the prepare phase), its number, its task, the buffers that it
+// takes, how many bytes they have together, and its workspaces.
 //   call 3: conv_2d_nchw_t1(arg4, pool_2, relu_5) bytes 98304 workspace 4096 at 0
 //   call 4: foreign for(relu_5, for_result) bytes 98304
 // `tasks` has the names of the tasks, then of the foreign calls.
 std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<const std::string> tasks);
 
-// Prints one line for each array in the arena and in the weights, by offset, with the calls during which it is alive:
+// Prints one line for each array in the arena, in the weights, and in the scratch area of the prepare phase, by offset.
+// A buffer of the arena or scratch area has the calls during which it is alive:
 //   arena 7225344 bytes
 //     0 .. 3211264  relu_5  calls 2 to 4
 std::string MemoryText(const Program& model, const ModelPlan& plan);

@@ -26,7 +26,8 @@ struct CostTable {
   int64_t gather_instructions = 8;
   int64_t exp_instructions = 30, log_instructions = 40, tanh_instructions = 50;
 
-  // Cycles and rates of a core, for the roofline (search/features/roofline.cc), in vector instructions.
+  // For the roofline (search/features/roofline.cc): how many vector instructions a core executes in a cycle, by kind
+  // and in all, and what some operations take, in cycles or instructions.
   double arithmetic_ports = 2, load_ports = 3, store_ports = 1, issue_width = 3;
   // Cycles from one addition of a sum to the next: of a sum in a buffer of storage "register", of one in memory that
   // LLVM keeps in registers, and of one in memory.
@@ -63,8 +64,8 @@ struct CostTable {
 
   // Limits of lowering (backends/lower): versions of code, prefetching, unrolling of short loops.
   int64_t nest_versions = 3;  // versions for guards that are nested in each other
-  // Most values of an index for which one boundary condition may fail and get code versions of their own, and most
-  // versions of the combinations of all conditions.
+  // The most values of an index that get a version of the code each, because one boundary condition may fail there, and
+  // the most versions for the combinations of all conditions.
   int64_t edge_values = 4, edge_versions = 9;
   int64_t prefetch_bytes = 16 << 10;  // distance to the next iteration of a stream
   int64_t prefetch_lines = 64;        // lines of a panel that are prefetched before a tile

@@ -19,7 +19,7 @@ struct Gpu {
   absl::string_view name;  // "h100"
   absl::string_view sm;    // what ptxas calls it: "sm_90a"
 
-  // Resources that a kernel may use.
+  // Limits of the resources that a kernel may use: shared memory, registers, threads and blocks.
   int64_t shared_per_block = 0, shared_per_sm = 0;  // bytes
   int registers_per_sm = 65536;                     // of 32 bits
   int registers_per_thread = 255;

@@ -220,9 +220,9 @@ class Planner {
     return at;
   }
 
-  // Adds a point between two accesses if different threads may use the same element and no earlier point orders the
-  // accesses. Returns true if it adds a point. If threads of different blocks use the element, sets status_ to an error
-  // instead.
+  // Adds a point between two accesses if different threads may use the same element, no earlier point orders the
+  // accesses, and the buffer has no ring that counts arrivals. Returns true if it adds a point. If threads of different
+  // blocks use the element, sets status_ to an error instead.
   bool Order(const Touch& before, const Touch& now) {
     const size_t level = Divergence(before.path, now.path);
     if (level >= now.path.size() || level >= before.path.size())
@@ -393,8 +393,8 @@ class Planner {
     }
   }
 
-  // Returns the smallest group of threads (thread, warp, warpgroup or block) whose threads read, of the copies that were
-  // made `distance` steps before, only those of threads of their group.
+  // Returns the smallest group of threads (thread, warp, warpgroup or block) whose threads read, of the copies that
+  // were made `distance` steps before, only those of threads of their group.
   Owner Reach(const RingPlan& ring, int writer, int reader, int32_t distance) {
     const Id fixed = distance > 0 ? p_.nodes[ring.loop].parent : ring.loop;
     Owner reach = Owner::kThread;

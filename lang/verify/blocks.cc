@@ -84,7 +84,8 @@ class BlockChecker : public Checker {
     return true;
   }
 
-  // --- checks of bodies: values, destinations, expressions and bounds
+  // --- Checks the body of a block: the numbers and dtypes of values and destinations, expressions, and bounds of
+  // indices.
   void CheckBody(Id block) {
     const BlockNode& b = p_.block(block);
     Require(b.dests.count == b.values.count, "it has ", b.values.count, " values for ", b.dests.count,
@@ -170,8 +171,8 @@ class BlockChecker : public Checker {
     for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
-  // Checks the indices of an access. Without guards, every index must be proven to lie in its dimension. With guards,
-  // it must not be proven to lie outside.
+  // Checks the indices of an access. Without guards and domain of the block, every index must be proven to lie in its
+  // dimension. With any of them, it must not be proven to lie outside.
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);
@@ -189,7 +190,8 @@ class BlockChecker : public Checker {
     }
   }
 
-  // --- order of writes and reads: what a block reads must be written by an earlier block or an earlier iteration
+  // --- Checks that what a block reads, and what it accumulates into, is written by an earlier block or an earlier
+  // iteration.
   void CheckOrder(Id block) {
     const auto comes_before = [&](Id writer) {
       return writer != block &&

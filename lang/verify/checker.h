@@ -62,10 +62,12 @@ class Checker {
   Violation& first_;
 };
 
-// Checks that the nodes, blocks, marks and expressions in the vectors of a program refer only to existing names, marks,
-// buffers, monoids and expressions.
+// Checks the vectors of a program, each entry alone: its index splits and marks, buffers with layouts and data,
+// monoids, and expressions with their dtypes. They may refer only to existing entries, and operands come before their
+// users.
 void CheckPools(const Program& program, Violation& first);
-// Checks the links of the program's tree, its loops and blocks, and the parameters. CheckPools must have passed.
+// Checks the links of the program's tree, that its loops and blocks refer only to existing entries of the program's
+// vectors, and the parameters. CheckPools must have passed.
 void CheckTree(const Program& program, Violation& first);
 // Checks the bindings and the body of a block, and that what it reads is written before. CheckPools and CheckTree must
 // have passed.

@@ -38,8 +38,8 @@ struct ThreadTiles {
 ThreadTiles SampleThreadTiles(Schedule& s, Block block, Factor copies);
 
 // Fuses the loops over the thread blocks of a kernel to one loop and returns it. This loop visits the tiles in groups
-// of up to 16 rows of tiles, column by column; the number of rows in a group is sampled. Returns an inert loop if
-// `blocks` is empty.
+// of up to 16 rows of tiles, column by column; the number of rows in a group is sampled. Returns a single loop as it
+// is, and an inert loop if `blocks` is empty.
 Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
 
 // True if a plain copy, maybe with zeros beyond bounds, brings each operand of the block to shared memory: such copies
@@ -47,12 +47,12 @@ Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
 bool MovesPlainly(Schedule& s, Block block);
 
 // Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block. The copying
-// block is the one that writes the operand, if it only copies or pads and nothing else reads its result, or else a new
-// block.
+// block is the one that writes the operand, moved to `step`, if it does little more than copy or pad and nothing else
+// reads its result. Otherwise it is a new block.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);
 
 // Returns, for each operand of an unscheduled block, the position of the reduction loop along which its neighbours in
-// memory lie. Returns -1 if they lie along a spatial loop, several loops or none.
+// memory lie. Returns -1 if they lie along a spatial loop, several loops or none, or if the operand has one dimension.
 std::vector<int> LoopsAlongRows(const Program& program, Id block);
 
 // Draws the layout of the tile that `copy` writes to shared memory. The tile lies there in panels of columns. With one

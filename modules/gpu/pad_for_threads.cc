@@ -37,7 +37,7 @@ int64_t DivisorsOf(int64_t n) {
 
 // Returns the least padded extent that has at least twice as many divisors as the extent, and at least half as many as
 // every other candidate. Candidates are multiples of 4 that are at most 12.5% longer. Returns the extent itself if
-// there is none, or if the extent has six divisors or is too long.
+// there is none, or if the extent has at least six divisors or is longer than 65536.
 int64_t Padded(int64_t extent) {
   const int64_t own = DivisorsOf(extent), last = extent + extent / kWaste;
   if (own >= kFew || extent > kLargest) return extent;

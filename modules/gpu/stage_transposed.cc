@@ -36,9 +36,9 @@ struct Side {
   bool is_perfect = true;  // tiles divide the loop
 };
 
-// Draws the side of a tile along a loop, at most `most` elements. A loop that is no longer than a line is one side.
-// Otherwise a side is a multiple of the largest power of two that divides both the loop and a line, if that is at least
-// a quarter of a line; if not, a multiple of a line, and the last tile is incomplete.
+// Draws the side of a tile along a loop, at most `most` elements and at most four lines. A loop that is no longer than
+// a line is one side. Otherwise a side is a multiple of the largest power of two that divides both the loop and a line,
+// if that is at least a quarter of a line; if not, a multiple of a line, and the last tile is incomplete.
 Side SampleSide(Schedule& s, Loop loop, int64_t line, Factor most, absl::string_view label) {
   const int64_t extent = s.ExtentOf(loop), multiple = extent <= line ? extent : PowerIn(extent, line);
   Schedule::TileOptions options{.parts = 2, .innermost = kMostLines * line, .most = {most}};

@@ -17,11 +17,11 @@ constexpr int64_t kOtherBytes = 2048;  // of shared memory: alignment, sums that
 constexpr int64_t kRegisterBytes = 4;
 constexpr int64_t kOwn = 16;  // registers of a thread for addresses, counters and what is computed
 
-// Returns how many registers of 4 bytes a value of so many bytes takes.
+// Returns how many 4-byte registers a value of `bytes` bytes takes; at least 1.
 int64_t WordsOf(int64_t bytes) { return std::max<int64_t>(1, bytes / kRegisterBytes); }
 
-// Draws the tiles of loops, innermost loop first. Keeps how many threads, registers and bytes of shared memory are
-// left.
+// Draws the tiles of loops, innermost loop first. Keeps track of how many threads, registers and bytes of shared memory
+// are left.
 class Sampler {
  public:
   Sampler(Schedule& s, Block block, Factor copies)
@@ -85,8 +85,9 @@ class Sampler {
   }
 
  private:
-  // Divides the registers of a thread: sums may take half of them. The elements of operands that an iteration
-  // multiplies share the other half, less the registers that all code needs (kOwn).
+  // Divides the registers of a thread. Sums may take half of them, but at most Gpu::accumulators, and there are no more
+  // sums than unrolled code may have instructions for. The elements of operands that an iteration multiplies share the
+  // other half, less the registers that all code needs (kOwn).
   void DivideRegisters(Block block, Value threads) {
     const Program& p = s_.program();
     const Gpu& gpu = *s_.target().gpu;

@@ -20,9 +20,9 @@ struct Transposed {
   int64_t narrowest = 1;  // the least of these operands
 };
 
-// Returns the operands whose neighbours lie along another loop than those of the result. If their loops differ, returns
-// only those with the loop of the first one. Returns kFailedPrecondition, with the reason, if the block is scheduled or
-// reduces, or has no such operand.
+// Returns the operands whose neighbours lie along another loop than those of the result, and whose indices also depend
+// on the result's loop. If their loops differ, returns only those with the loop of the first one. Returns
+// kFailedPrecondition, with the reason, if the block is scheduled or reduces, or has no such operand.
 absl::StatusOr<Transposed> FindTransposed(const Program& program, Id block);
 
 }  // namespace kiln

@@ -4,10 +4,10 @@
 //
 // Applies to: plain stores. A block that reads nothing is always inlined into its consumers. Another block is inlined
 // into its consumers if it is cheap to compute again, or if it has one reader that reads each element once; otherwise
-// into its producer, if that is possible. It must not permute what it reads, since that would turn a contiguous access
-// into a strided one; constants may be permuted, because prepacking fixes their layout later
-// (modules/tiling/prepack_constants.h). The option `injective` also requires that it reads only at its iters plus
-// constants. Structure: none.
+// into its producer, if that is possible. A block that permutes what it reads is not inlined, since that would turn a
+// contiguous access into a strided one. Constants may be permuted, because prepacking fixes their layout later
+// (modules/tiling/prepack_constants.h). Options switch these rules (default_modules.h); `injective` also requires that
+// a block reads only at its iters plus constants. Structure: none.
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

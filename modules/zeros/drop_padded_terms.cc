@@ -2,9 +2,9 @@
 //
 //   P[y] = (1 <= y < 15 ? X[y - 1] : 0);  C[h] sum= P[h + i] * W[i]     ->     the same, assume-finite
 //
-// The module only adds the lemma assume-finite. If P is later inlined into the reduction, lowering leaves out
-// the terms beyond the image: 18% of a 3x3 window on 7x7 pixels (backends/lower/passes/plan.cc). If P is
-// stored first, all terms are computed.
+// The module only adds the lemma assume-finite. If P is later inlined into the reduction, lowering leaves out the terms
+// beyond the image: 18% of a 3x3 window on 7x7 pixels (backends/lower/passes/plan_indices.cc). If P is stored first,
+// all terms are computed.
 //
 // Applies to: sums of products with a factor that is zero beyond bounds, directly or through copies. After a
 // step that transforms the program it declines, so it comes first in a space, beside skip-zeros. Structure:

@@ -1,4 +1,4 @@
-// Numbers the elements of buffers for thread clocks.
+// Gives each element of a buffer a number, also elements beyond the buffer's shape, for thread_clocks.h.
 #pragma once
 
 #include <map>
@@ -13,8 +13,8 @@ class ElementNumbers {
  public:
   explicit ElementNumbers(const Program& program) : p_(program) {}
 
-  // Returns the number of the element at these indices: its place in the buffer, or a negative number of its own if the
-  // indices are beyond the buffer's shape.
+  // Returns the number of the element at these indices: its row-major position in the buffer, or a negative number of
+  // its own if the indices are beyond the buffer's shape.
   int64_t Of(Id buffer, const std::vector<int64_t>& indices) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     int64_t place = 0;

@@ -69,7 +69,7 @@ class Walk {
   }
 
  private:
-  // --- the walk over the program, as a GPU runs it
+  // --- The walk: visits loops and blocks in the order in which a GPU runs them, pipelined loops step by step.
   void Visit(Id node) {
     if (!status_.ok()) return;
     if (p_.IsBlock(node)) return VisitBlock(node);
@@ -221,7 +221,7 @@ class Walk {
     for (const Id operand : e.Operands()) VisitExpr(block, operand);
   }
 
-  // --- the GPU block, and the agents in it that run an instance
+  // --- Tells in which GPU block the walk is, and which agents (threads, or the producer) run an instance.
   int64_t On(LoopKind kind) const {  // -1: no loop of several iterations is on this axis
     const Id loop = on_axes_[static_cast<size_t>(kind)];
     return loop == kNone ? -1 : values_[loop];
@@ -264,7 +264,7 @@ class Walk {
   }
 
   // --- accesses
-  // Returns true if a loop's iterations may use the same memory: no axis of it or around it shares the buffer.
+  // Returns true if all iterations of a loop use the same memory: no loop on an axis, from this one up, shares the buffer.
   bool IsReused(Id buffer, Source source) const {
     if (source.kind != Source::Kind::kLoop) return false;
     for (Id at = source.id; at != kRoot; at = p_.nodes[at].parent)
@@ -397,7 +397,7 @@ class Walk {
     return absl::StrCat(who, " of block ", absl::StrJoin(event.block, ","));
   }
 
-  // --- sync points: barriers, and waits for copies
+  // --- Sync points: join the clocks of threads at barriers, and with those of the copies that they wait for.
   void PassPoints(Id child) {
     for (const SyncPoint& point : plan_.points) {
       if (point.before != child) continue;
@@ -437,7 +437,7 @@ class Walk {
     }
   }
 
-  // --- barriers of rings that count arrivals: the producer and all threads of the block
+  // --- Barriers of rings that count arrivals join the clocks of the producer and of all threads of the block.
   using Barriers = std::map<std::pair<Id, int64_t>, VectorClock> ThreadBlock::*;
   std::pair<int64_t, int64_t> AgentsOf(bool producer) const {
     const int64_t threads = threads_.Count();

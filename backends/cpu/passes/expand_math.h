@@ -2,7 +2,7 @@
 // conversion to LLVM. `polynomials`, `fma` and `tables` are the arguments of MathExpander::Run.
 //
 //   f32, with `polynomials`, with `fma`
-//     exp log tanh erf       vector_math.h, but for tanh with fastmath<afn>
+//     exp log tanh erf       vector_math.h, except for tanh with fastmath<afn>
 //     powf                   vector_math.h for vectors, and for the exponents 2 and 3
 //     sin cos rsqrt          vector_math.h for vectors
 //     divf                   vector_math.h for vectors with one divisor for all lanes
@@ -14,7 +14,7 @@
 //   all others               stay: LLVM intrinsics, which become instructions or, per lane, libm calls
 //
 // tests/backends/math_table_test.cc has the error bounds of each operation and the inputs for which they hold. Narrow
-// floats have been removed before (narrow_floats.h). Modules without such operations cost one walk.
+// floats have been removed before (narrow_floats.h). Modules without such operations cost a few walks.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

@@ -26,7 +26,7 @@ namespace memref = mlir::memref;
 namespace scf = mlir::scf;
 
 // MLIR text of the functions that all parallel loops of a module share: NAME_set_threads stores the number of threads,
-// and NAME.fork runs the iterations on them, or on the caller alone if there is no pool.
+// and NAME.fork runs the iterations on them, or on the caller alone if there is no pool or the number is at most 1.
 constexpr char kFork[] = R"(
   llvm.mlir.global internal @NAME.threads(1 : i32) {addr_space = 0 : i32} : i32
   llvm.func @NAME_set_threads(%threads: i32) {

@@ -95,7 +95,8 @@ class Functions : public Lanes {
         [&] { return Div(F(1), math::SqrtOp::create(b_, x)); });
   }
 
-  // Computes tanh(x) in f64 as 1 - 2 / (e^2x + 1).
+  // Computes tanh(x): in f64 as 1 - 2 / (e^2x + 1) for abs(x), limited to 10, with the sign of x. Below 2^-15, the
+  // result is x itself.
   Value Tanh(Value x) {
     const Value size = math::AbsFOp::create(b_, x);
     const Value wide = Clamp(Wide(size), 0, 10);
@@ -319,8 +320,9 @@ mlir::FloatAttr SplatOf(Value x) {
                : mlir::dyn_cast<mlir::FloatAttr>(constant.getValue());
 }
 
-// Emits x^y: products for the exponents 2 and 3, otherwise vector code, which calls libm for each lane if an operand is
-// special. Returns null for a scalar with another exponent.
+// Emits x^y. Exponents 2 and 3 become products. Otherwise emits vector code: by tables if `tables`, as exp(y log(x))
+// with `fastmath<afn>`, and else in f64, with a call of libm for each lane if a base is not positive or an operand is
+// not finite. Returns null for a scalar with another exponent.
 Value PowerOrLibm(math::PowFOp op, Functions& lanes, bool vector, bool tables) {
   const Value x = op.getLhs(), y = op.getRhs();
   const mlir::FloatAttr exponent = SplatOf(y);

@@ -36,9 +36,9 @@ namespace kiln {
 
 // Replaces an operation on f32 by inlined code of polynomials or tables and returns true: exp, log, tanh, erf, sin,
 // cos, powf, rsqrt, and divf with one divisor for all lanes. Returns false and changes nothing for other operations,
-// for a tanh with `fastmath<afn>`, and for scalars, except for exp, log, tanh, erf and powf with the exponent 2 or 3.
-// The machine must have fused multiply-add. With `tables`, which take AVX-512, exp and powf of eight lanes or more read
-// tables in registers.
+// for a tanh with `fastmath<afn>`, for a divf by a constant of a magnitude outside 2^-100 .. 2^100, and for scalars,
+// except for exp, log, tanh, erf and powf with the exponent 2 or 3. The machine must have fused multiply-add. With
+// `tables`, which take AVX-512, exp and powf of eight lanes or more read tables in registers.
 bool ExpandVectorMath(mlir::Operation* op, bool tables);
 
 // True if the operation has `fastmath<afn>`.

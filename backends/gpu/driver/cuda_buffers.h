@@ -22,8 +22,8 @@
 
 namespace kiln {
 
-// Which data the inputs of a kernel get: random data of `seed` or, for inputs that take them, set number `set` of
-// `stress`.
+// Which data the inputs of a kernel get. Float inputs without given values get set number `set` of `stress`, unless
+// that is null. Other inputs get their given values (KernelParam::data) or, if they have none, random values of `seed`.
 struct GpuInputs {
   uint64_t seed = 0;
   int turn = 0;  // other floats for other turns; integers stay, since they may be indices

@@ -54,8 +54,9 @@ class CudaKernel {
   GpuFailure failure_;
 };
 
-// Returns the failure that the GPU has, if any: kOutOfMemory, kCrashed if the driver refuses all further calls
-// (sticky), else kLoadFailed. The message begins with `step`.
+// Returns the failure that the GPU has; kOk if it has none. The status is kOutOfMemory if memory could not be
+// allocated, kCrashed if the driver refuses all further calls (sticky), else kLoadFailed. The message begins with
+// `step`.
 GpuFailure FailureOf(const CudaDevice& gpu, const std::string& step);
 
 }  // namespace kiln

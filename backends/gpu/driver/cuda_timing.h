@@ -25,9 +25,9 @@ class TimedCudaKernel {
   ~TimedCudaKernel();
   TimedCudaKernel(TimedCudaKernel&& other) noexcept;
 
-  // Chooses how many runs a sample has, so that it takes at least about 200 microseconds. If it has several, they use
-  // all copies equally often, and the driver replays them (CudaDevice::Capture): for short kernels the host's launches
-  // would take longer than the kernels.
+  // Chooses how many runs a sample has, so that it takes at least about 200 microseconds, but at most about 1000 runs.
+  // If it has several, they use all copies equally often, and the driver replays them (CudaDevice::Capture): for short
+  // kernels the host's launches would take longer than the kernels.
   void Prepare();
   // Takes a sample: runs the kernel as often as Prepare has chosen. Returns the seconds of one run.
   double Sample();

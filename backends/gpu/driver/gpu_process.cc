@@ -22,8 +22,8 @@ constexpr double kStartSeconds = 60;  // to open the driver
 
 constexpr char kAbsent[] = "absent";  // in the place of the machine
 
-// Runs in the child process and never returns: opens the GPU, then answers requests until the socket is closed or the
-// GPU had a fault.
+// Runs in the child process and never returns: opens the GPU and reports it or the problem, then answers requests until
+// the socket is closed or the GPU had a fault. Ends the process at once if the GPU cannot be opened.
 [[noreturn]] void Serve(int socket) {
   CudaDevice gpu;
   const std::string problem = gpu.Open();

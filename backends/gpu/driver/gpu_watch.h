@@ -27,8 +27,8 @@ struct GpuState {
 
 class GpuWatch {
  public:
-  // Finds the GPU with this uuid, 32 hexadecimal digits as the driver tells them. If there is none, Now() returns an
-  // unknown state.
+  // Finds the GPU with this uuid, 32 hexadecimal digits without hyphens. If there is none, Now() returns an unknown
+  // state.
   explicit GpuWatch(const std::string& uuid);
   GpuState Now() const;
 

@@ -1,5 +1,6 @@
 // Makes the inputs of kernels from a seed, and keeps them in the process: candidates of a task have equal inputs, and
-// making them takes longer than running most kernels. At most 1 GiB is kept. One thread.
+// making them takes longer than running most kernels. At most 1 GiB is kept: larger inputs are not kept, and all kept
+// ones are dropped when another would not fit. One thread.
 #pragma once
 
 #include <cstdint>

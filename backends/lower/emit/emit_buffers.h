@@ -32,7 +32,8 @@ class BufferEmitter {
   void Free();
   // Returns the memory of a buffer, which must be declared; buffers that share memory have one value.
   Value operator[](Id buffer) const;
-  // Emits a load of the status that the function returns: 0 if the program has no status.
+  // Emits a load of the status that the function returns. Returns the constant 0 if the program has no status, or if
+  // its buffer is not declared.
   Value Status();
 
  private:

@@ -11,7 +11,7 @@
 namespace kiln {
 
 // The test of a condition at the current place: its answer if it is known now, or else emitted code: one bit for all
-// vector lanes (`uniform`), or one bit per lane (`mask`).
+// vector lanes (`uniform`), or one bit per lane (`mask`) with one that is false only if no lane passes (`any`).
 struct ConditionTest {
   std::optional<bool> known;
   mlir::Value uniform, mask, any;  // any: whether some lane may pass (null: yes)

@@ -121,7 +121,7 @@ mlir::Value InstanceEmitter::EmitExpr(Id id, Value mask) {
       Value operands[3];
       for (size_t i = 0; i < e.Operands().size(); ++i) operands[i] = EmitExpr(e.Operands()[i], mask);
       auto& [a, b, c] = operands;
-      if (IsVector(mask) && DividesIntegers(e)) {  // lanes without an instance read zeros
+      if (IsVector(mask) && DividesIntegers(e)) {  // outside of the mask, b may be 0
         b = mlir::arith::SelectOp::create(b_, mask, code_.AsVector(b),
                                           code_.AsVector(code_.Constant(e.dtype, 1)));
       }
@@ -298,8 +298,9 @@ mlir::Value InstanceEmitter::EmitCombine(Id id, const Values& left, const Values
   }
   if (!IsFloat(e.dtype) || (e.op != Op::kMax && e.op != Op::kMin))
     return Marked(EmitOperation(code_, e, a, b, c));
-  // Emits a maximum or minimum with the accumulator as its second operand, whose NaN needs no test, and with the flag
-  // nsz, which leaves open whether 0 or -0 is greater.
+  // Emits a maximum or minimum of floats with the accumulator as its second operand. Instructions of x86 return their
+  // second operand if one of the two is NaN, so only the first operand needs a test for NaN. The flag nsz leaves open
+  // whether 0 or -0 is greater.
   const Value extreme = EmitOperation(code_, e, b, a, c);
   SetFlags(extreme.getDefiningOp(), mlir::arith::FastMathFlags::nsz);
   return extreme;
@@ -311,8 +312,8 @@ InstanceEmitter::Values InstanceEmitter::Fold(const Monoid& monoid, const Values
   return result;
 }
 
-// Combines the lanes of each vector into one scalar: the two halves, as long as they are vectors of equal length, and
-// then lane by lane. Lanes outside of the mask count as neutral elements.
+// Combines the lanes of each vector into one scalar: first the two halves, while the number of lanes is even and above
+// 2, then the remaining lanes one by one. Lanes outside of the mask count as neutral elements.
 void InstanceEmitter::Reduce(const Monoid& monoid, Values& lifts, Value mask) {
   const auto identity = p_.List(monoid.identity);
   for (size_t r = 0; r < lifts.size(); ++r) {

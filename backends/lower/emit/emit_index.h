@@ -15,15 +15,16 @@ class IndexEmitter {
   explicit IndexEmitter(CodeBuilder& code) : code_(code), b_(code.b()) {}
 
   CodeBuilder& code() { return code_; }
-  // Emits later quotients and remainders of values below 2^31 in 32 bits, since GPUs have no division of 64 bits.
+  // Emits later quotients and remainders in 32 bits, since GPUs have no division of 64 bits. This applies to values
+  // that are equal in all lanes and proven to be in 0 .. 2^31 - 1.
   void DivideIn32Bits() { in_32_bits_ = true; }
   IndexValue Eval(const IndexSum& sum);
   // Returns the address of an element after the buffer's swizzle, which permutes addresses.
   IndexValue AddressOf(Id buffer, const IndexSum& address);
   Value Scalar(const IndexValue& value);  // of a value that is equal in all lanes
   Value Vector(const IndexValue& value);  // a vector of index
-  // Emits the values of atoms, the run-time parts of indices, with numbers from `before` on. LLVM's code has the fewest
-  // moves if they are emitted in this order.
+  // Emits the values of atoms, the run-time parts of indices, with numbers from `before` on, in ascending order. In
+  // this order, LLVM's code has the fewest moves.
   void EmitAtoms(int before);
   void SetAtom(int atom, Value value);
   void SetLaneAtom(int lane_atom, Value value);

@@ -42,8 +42,9 @@ mlir::Value MemoryEmitter::LoadWindow(Id buffer, const IndexValue& first, int64_
   return window;
 }
 
-// Emits a load of strided vector lanes as loads of whole registers and shuffles. Returns null if loading lane by lane
-// takes fewer operations, or if the elements between the lanes must not be read (ReadLanesAlone).
+// Emits a load of strided vector lanes as loads of whole registers and shuffles. Returns null, for the caller to load
+// lane by lane, if that takes fewer operations, if the elements are i1, if the buffer holds less than a register, or if
+// the elements between the lanes must not be read (ReadLanesAlone).
 mlir::Value MemoryEmitter::LoadStrided(Id buffer, const IndexValue& at) {
   const DType type = code_.program().buffers[buffer].dtype;
   if (type == DType::kI1 || lanes_alone_.contains(buffer)) return {};

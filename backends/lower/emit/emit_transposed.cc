@@ -44,8 +44,9 @@ mlir::Value Part(CodeBuilder& code, mlir::Value vector, int64_t first, int64_t c
                                                      llvm::ArrayRef<int64_t>{1});
 }
 
-// Emits the store of `count` lanes of a vector, from lane `first` on, to adjacent addresses. This takes one store,
-// masked if need be, if vectors have 64 bytes, and otherwise a store for each power of two.
+// Emits the store of `count` lanes of a vector, from lane `first` on, to adjacent addresses. If vectors have 64 bytes,
+// this takes one store, which is masked unless `count` is a power of two. Otherwise it takes one store for each power
+// of two of which `count` is the sum.
 void StoreRun(IndexEmitter& indices, mlir::Value memory, const IndexValue& at, mlir::Value from,
               int64_t first, int64_t count) {
   CodeBuilder& code = indices.code();

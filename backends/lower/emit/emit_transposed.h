@@ -37,7 +37,8 @@ class DelayedStores {
   std::vector<DelayedStore> delayed_;  // stores that wait for their flush
 };
 
-// Emits stores of a vector's lanes: one by one, or together where lanes are neighbors in memory.
+// Emits stores of a vector's lanes: one by one, or in runs of equal length, a power of two, if the lanes of each run
+// are neighbors in memory.
 void StoreLanes(IndexEmitter& indices, mlir::Value memory, const IndexValue& at, mlir::Value stored);
 
 }  // namespace kiln

@@ -9,8 +9,9 @@
 namespace kiln::plan {
 namespace {
 
-// Returns the loop or block of the program that a node of a loop plan is for. Returns kNone if there is none, or if the
-// node is a copy of an iteration of the loop `around` inside a node of this loop.
+// Returns the loop or block of the program that a node of a loop plan is for. For the test of a first iteration,
+// returns that of its first arm. Returns kNone for other nodes, and for a node of the loop `around` itself: a copy of
+// one of its iterations inside its body.
 Id ProgramNode(const Node& node, Id around) {
   if (const Loop* loop = node.As<Loop>()) return loop->loop == around ? kNone : loop->loop;
   if (const Leaf* leaf = node.As<Leaf>()) return leaf->block;

@@ -102,8 +102,8 @@ class Writer {
       if (stages_[c].order == last_copy_) out.push_back({Commit(), {}});
     }
   }
-  // Appends a child to `out` as code of this iteration: to the last node, if it is a copy of this iteration, or else to
-  // a new copy. `ahead`: the iteration counts from the current iteration of the loop around.
+  // Appends a child to `out` as code of one iteration of the pipelined loop: to the last node, if that is a copy of
+  // this iteration, or else to a new copy. `ahead`: `iteration` counts from the current iteration of the loop around.
   void Append(int64_t iteration, bool ahead, int child, Nodes& out) {
     const Loop copy{.loop = loop_.loop, .run = Run::kUnrolled, .first = iteration, .ahead = ahead};
     const Loop* last = out.empty() ? nullptr : out.back().As<Loop>();

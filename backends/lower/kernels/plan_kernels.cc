@@ -72,9 +72,9 @@ absl::Status CheckStages(const Program& p) {
   return absl::OkStatus();
 }
 
-// Inserts an initialization block for each reduction, because setting registers costs less than testing for the first
-// iteration in the innermost loop. In a pipelined loop, the initialization gets the stage of its reduction, which
-// follows.
+// Inserts an initialization block for each reduction that needs one (passes/decompose_reductions.h), because setting
+// registers costs less than testing for the first iteration in the innermost loop. In a pipelined loop, the
+// initialization gets the stage of its reduction, which follows.
 void DecomposeWithStages(Program& p) {
   std::map<Id, std::vector<Id>> children;
   for (const Id loop : LoopsBelow(p, kRoot))
@@ -101,8 +101,9 @@ void DecomposeWithStages(Program& p) {
   }
 }
 
-// Returns options for Guards that make few versions of the code, because each costs time in ptxas: one for complete
-// tiles, and none for the boundaries of padded images.
+// Returns options with which Guards makes few versions of the code, because each costs time in ptxas: around each block
+// at most one choice between code for complete tiles and code for others, and no versions for the boundaries of padded
+// images.
 LowerOptions OptionsOfGuards() {
   LowerOptions options;
   options.policies.Switch(Policy::kBoundaryVersions);

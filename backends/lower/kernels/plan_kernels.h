@@ -6,7 +6,8 @@
 //
 // The program must pass Verify. Errors: those of VerifyLowerable; kFailedPrecondition if an extent is not constant, if
 // blocks of threads would have to wait for each other, or if the program uses what such plans do not have yet: calls of
-// intrinsics, parallel loops, producers, bulk copies, barriers for some threads of a block.
+// intrinsics, parallel loops, producers, bulk copies, blocks of several loop nests in a pipelined loop, barriers for
+// some threads of a block.
 #pragma once
 
 #include "absl/status/statusor.h"

@@ -74,8 +74,9 @@ class Builder {
   }
 
   // Returns the plan's node for a block: a leaf. A reduction without initialization gets two leaves: one that stores
-  // the first term, where its reduction loops are at 0, and one that combines. Here, loops on thread axes of a GPU are
-  // no reduction loops, since their threads combine their values.
+  // the first term, where its reduction loops are at 0, and one that combines. It gets only the first of them if no
+  // reduction loop has several iterations. Here, loops on thread axes of a GPU are no reduction loops, since their
+  // threads combine their values.
   Node Block(Id id) {
     KILN_CHECK(p_.nodes[id].first == kNone, "a block inside a block");
     const BlockNode& block = p_.block(id);

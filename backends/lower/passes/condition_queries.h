@@ -16,8 +16,9 @@ class ConditionQueries {
   explicit ConditionQueries(const PlanContext& context)
       : context_(context), p_(context.program()), plan_(context.plan()) {}
 
-  // Returns the numbers of the blocks' conditions that the code around this place has not decided, ascending. If one
-  // condition of a block is known to fail, its other conditions do not count.
+  // Returns the numbers of the blocks' conditions that the code around this place has not decided, ascending. The
+  // guards of a block do not count if one of them is known to fail, nor do the conditions of a read if one of them is
+  // known to fail.
   std::vector<int> Open(const std::vector<Id>& blocks) const;
   // True if the condition is a guard of each of these blocks.
   bool GuardsAll(int condition, const std::vector<Id>& blocks) const;
@@ -35,8 +36,9 @@ class ConditionQueries {
   // True if the condition guards all these blocks, and ending the loop earlier decides it: it then holds for everything
   // inside the iterations that run.
   bool TrimsExactly(int condition, Id loop, const std::vector<Id>& blocks) const;
-  // True if a loop inside this one should choose between code for complete tiles and other code instead: it has open
-  // conditions of its own, and contains all blocks that use the conditions `candidates`.
+  // True if a loop inside this one is a better place to choose between code for complete tiles and other code. Such a
+  // loop runs and contains all blocks that use the conditions `candidates`. An open condition depends on it, and ending
+  // it earlier would not decide this condition.
   bool IsBetterInside(Id loop, const std::vector<int>& candidates) const;
 
  private:

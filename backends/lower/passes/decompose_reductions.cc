@@ -103,7 +103,7 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
   std::vector<Iter> iters;
   for (size_t i = 0; i < old.size(); ++i) {
     Iter iter = old[i];
-    // Copies an iter. A reduction iter becomes a spatial iter that is always 0: others keep their positions.
+    // A reduction iter becomes a spatial iter that is always 0, so that the other iters keep their positions.
     const bool moves = iter.kind == IterKind::kSpatial;
     iter.kind = IterKind::kSpatial;
     iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : IndexSum::Constant(0), iter.extent);

@@ -243,9 +243,9 @@ class GuardsPass : public Rewriter {
   }
 
   // Returns for each condition the values of its bound part (its terms over loops that have a value here) for which it
-  // fails for some values of its other terms. Returns nothing without the policy boundary-versions, if a condition
-  // guards more than zero terms of sums or its bound part differs between lanes, or if there would be too many
-  // versions.
+  // fails for some values of its other terms. Returns nothing without the policy boundary-versions, if there would be
+  // too many versions, or if some condition skips zero terms of sums in none of the blocks, already has the value of a
+  // boundary (PlanContext::WithBoundary), or has a bound part that is constant or differs between lanes.
   std::vector<Switch> BoundariesOf(const std::vector<Id>& blocks, const std::vector<int>& conditions) {
     if (!options_.policies.Has(Policy::kBoundaryVersions)) return {};
     std::vector<Switch> all;

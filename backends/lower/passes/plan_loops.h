@@ -1,5 +1,6 @@
 // Plans how a program is emitted: the passes in order. The first three and `build` make the plan. Each of the others
-// improves it, and is left out without its policy (lang/target/policies.h).
+// improves it, and is left out without its policy (lang/target/policies.h). The passes named prefetch-... are also left
+// out if LowerOptions::stream_bytes is 0.
 //
 //   inline-nested-blocks   replaces blocks that contain blocks by their contents     Program
 //   decompose-reductions   makes blocks of derived initializations                   Program

@@ -78,7 +78,7 @@ class TilePrefetcher {
 
  protected:
   virtual void Before(Id nest, const std::vector<Id>& later, Nodes& out) = 0;
-  // Called with the rewritten body of each loop that runs, into which it may insert nodes.
+  // Called with the rewritten body of each loop that runs. An override may insert nodes into the body.
   virtual void Inside(Nodes&) {}
 
   bool IsLarge(Id buffer) const {

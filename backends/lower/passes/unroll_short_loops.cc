@@ -50,7 +50,9 @@ class ShortLoops {
     return Instructions(p_, block, exprs, costs_);
   }
 
-  // True if unrolling the loop would decide the condition at compile time in more than half of the loop's iterations.
+  // True if unrolling the loop would decide a condition: if all other loops in the condition are unrolled, or if the
+  // condition is proven to hold in more than half of the loop's iterations, whatever the values of the other loops.
+  // False if the condition does not contain the loop's variable, or divides it.
   bool DecidesMost(Id loop, const Condition& condition) const {
     IndexSum rest = condition.value, runs{rest.offset, {}};
     const auto mine =

@@ -1,9 +1,8 @@
 // LoopPlan: all that lowering decides about a program, as a tree of plain data. Passes make it and change it
-// (backends/lower/passes); the emitter translates it to MLIR and decides nothing; testing/plan_interpreter.h runs it.
+// (backends/lower/passes). The emitter translates it to MLIR and decides nothing. testing/plan_interpreter.h runs it.
 //
-//   plan::LoopPlan loops = plan::Build(program, PlanIndices(program));
-//   plan::Guards(loops, options);
-//   std::cout << ToString(program, loops);              // loop_plan_text.h has the form
+//   const plan::Planned planned = plan::PlanLoops(program, options);     runs all passes
+//   std::cout << ToString(planned.program, planned.plan);                loop_plan_text.h has the form
 //
 // A plan has a tree for each entry point. A loop of the program occurs once for each range of its iterations that
 // lowering treats alike: an unrolled loop of 7 taps whose first tap has no left edge is a node for copy 0 and a node
@@ -33,7 +32,8 @@ namespace kiln::plan {
 struct Node;
 using Nodes = std::vector<Node>;
 
-// How the iterations of a loop node run: serially, on threads, as copies, as vector lanes, or on an axis of a GPU.
+// How the iterations of a loop node run: serially, on threads, as a single iteration, as copies, as vector lanes, or on
+// an axis of a GPU.
 enum class Run {
   kSerial,    // one after the other
   kThreads,   // on the threads of a pool, in any order
@@ -55,7 +55,7 @@ struct Loop {
   int64_t steps = 1;
   int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
-      {};  // kSerial: conditions that end the loop. It runs while they hold for the least value of their rest
+      {};  // not kAxis: conditions that end the loop. It runs while they hold for the least value of their rest
   std::vector<int> decided = {};  // those of `trims` that hold for everything below while the loop runs
   bool runs_once = false;         // at least one iteration runs, whatever the trims say
   bool ahead =

@@ -2,7 +2,7 @@
 // (backends/lower/plan/loop_plan_text.h).
 //
 //   auto planned = plan::ParsePlan(text);
-//   if (!planned.ok()) ... planned.status() ...        "12:7: found "x", wanted a loop"
+//   if (!planned.ok()) ... planned.status() ...        "12:7: found "x", wanted a loop of the program"
 //   assert(plan::Text(*planned) == text);              if the text was printed
 //
 // The parser computes addresses, conditions, marks (sums that others divide) and buffers from the program. Lines of

@@ -116,7 +116,7 @@ bool EmulatedBlock::IsLookedAt(uint64_t address) {
          ((address / kGrain + emulation_.options_.seed) * 0x9e3779b97f4a7c15 >> 32 & unseen_) == 0;
 }
 
-// --- Barriers and shuffles: threads wait until all of them are there
+// --- Barriers and shuffles: a thread that arrives waits until all threads of the barrier or shuffle are there.
 
 template <typename Complete>
 void EmulatedBlock::Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted,
@@ -219,7 +219,7 @@ void EmulatedBlock::LandSome() {
   if (!thread.copies.empty() && random_() % 2 == 0) Land(thread, thread.copies.front().group);
 }
 
-// --- Faults: the message of the first one ends the launch
+// --- Faults: stores the message of the first one, which ends the launch. The thread with the fault does not go on.
 
 void EmulatedBlock::Deadlock() {
   std::map<std::string, std::vector<int64_t>> waiting;

@@ -84,7 +84,8 @@ class EmulatedBlock {
   // True if races and reads before writes are looked for at the address. All addresses are looked at until the block
   // has made 4 million accesses; then half of them, and after each further 4 million half as many.
   bool IsLookedAt(uint64_t address);
-  // A barrier of these threads, for the clocks. Only the mode that looks for races reads clocks.
+  // Tells the vector clocks of the race detector that these threads met at a barrier. Does nothing except in mode
+  // kRandom, which alone looks for races.
   void Order(const std::vector<int64_t>& threads) {
     if (mode_ == EmulationMode::kRandom) clocks_.Join(threads);
   }

@@ -66,8 +66,8 @@ std::optional<Shadow::Past> Shadow::Access(const Clocks& clocks, int64_t block, 
       race = Past{past.block, copy ? past.who - clocks.threads() : past.who, past.write, copy};
       return false;
     }
-    // Removes past accesses that are ordered before this one, touch no other bytes, and do not write unless this one
-    // writes: a later access that races with a removed one races with this one too.
+    // Unless this access is an asynchronous copy, removes past accesses that are ordered before it, touch no other
+    // bytes, and do not write unless it writes. A later access that races with a removed one races with this one too.
     entries.erase(std::remove_if(entries.begin(), entries.end(),
                                  [&](const Entry& past) {
                                    return (past.bytes & ~bytes) == 0 && (use.write || !past.write) &&

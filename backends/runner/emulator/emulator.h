@@ -103,8 +103,9 @@ int32_t kiln_emulate_blocks();   // in the grid
 void kiln_emulate_access(const void* address, int64_t bytes, int64_t alignment, int32_t write);
 void kiln_emulate_barrier(int64_t site, int32_t number, int32_t threads);  // 0 threads: all of the block
 void kiln_emulate_warp_barrier(int64_t site, int32_t mask);
-// Exchanges values between the lanes of a warp: returns the value of another lane. `kind` says how `offset` selects the
-// lane: 0 lane xor offset, 1 lane - offset, 2 lane + offset, 3 the lane with the number offset.
+// Exchanges values between the lanes of a warp: returns the value of another lane, as PTX defines `shfl`. `kind` says
+// how `offset` selects the lane: 0 lane xor offset, 1 lane - offset, 2 lane + offset, 3 the lane with the number
+// offset. A lane whose source lies outside of its segment, which `clamp` defines, gets its own value.
 int32_t kiln_emulate_shuffle(int64_t site, int32_t mask, int32_t value, int32_t offset, int32_t clamp,
                              int32_t kind);
 // Begins an asynchronous copy from global to shared memory. `bytes` bytes are written: the first `read` are copied, the

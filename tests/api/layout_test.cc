@@ -16,7 +16,7 @@
 namespace kiln::api {
 namespace {
 
-// The hashes of the tasks that a session has loaded from kConvolutions.
+// Loads kConvolutions, a model of two convolutions, in a session with these options. Returns the hashes of its tasks.
 std::vector<std::string> Loaded(const SessionOptions& options) {
   Session session(options);
   EXPECT_TRUE(session.Load(Text(kConvolutions)).ok());

@@ -27,8 +27,8 @@ inline constexpr char kMatmul[] =
     "tensor<32x64xf32>\n"
     "  return %c : tensor<32x64xf32>\n}\n";
 
-// MLIR text of a model of two convolutions with constant weights, channels first: two tasks. What is between them may
-// have channels last.
+// MLIR text of a model of two convolutions in a row, with constant weights and channels first: two tasks. The buffer
+// between the two may get a layout with channels last.
 inline constexpr char kConvolutions[] =
     "func.func @convs(%x: tensor<1x4x10x10xf32>, %w: tensor<8x4x3x3xf32> {kiln.constant},\n"
     "                 %v: tensor<8x8x3x3xf32> {kiln.constant}) -> tensor<1x8x6x6xf32> {\n"

@@ -33,8 +33,8 @@ inline int Matches(const std::string& text, const std::string& pattern) {
   return static_cast<int>(std::distance(std::sregex_iterator(text.begin(), text.end(), regex), {}));
 }
 
-// Returns the text of each innermost loop of x86 assembly: the lines between a label and a jump back to the label, if
-// there is no other backward jump between.
+// Returns the text of each innermost loop of x86 assembly: the lines from a label to a jump back to the label, both
+// included, if there is no other backward jump between.
 inline std::vector<std::string> InnermostLoops(const std::string& assembly) {
   const std::vector<std::string> lines = absl::StrSplit(assembly, '\n');
   const std::regex jump("\tj[a-z]+\t(\\.L[A-Za-z0-9_]+).*");
@@ -73,8 +73,8 @@ inline std::set<std::string> Accumulators(const std::string& loop) {
   return registers;
 }
 
-// Expects that the assembly of a loop has fused multiply-adds to exactly `sums` vector registers, and neither spills
-// nor stores.
+// Expects that the assembly of a loop has fused multiply-adds to exactly `sums` vector registers, that their number is
+// a multiple of `sums`, and that no vector instruction accesses the stack or stores to memory.
 inline void ExpectSumsInRegisters(const std::string& loop, int sums) {
   EXPECT_EQ(Matches(loop, kStack), 0) << loop;
   EXPECT_EQ(Matches(loop, kStore), 0) << loop;

@@ -64,8 +64,8 @@ TEST(BoundaryVersions, OfWhatMayBeInfiniteNothingIsLeftOut) {
   }
 }
 
-// Expects the interpreter's results for strides from 1 to 3 and tiles of 1 to 7 rows and columns, also for tiles that
-// do not divide the image and need guards.
+// Expects the interpreter's results for strides from 1 to 3 and tiles of 1, 2, 3 or 7 rows and columns. Tiles that do
+// not divide the image need guards.
 TEST(BoundaryVersions, ComputeTheSameInAllTiles) {
   RandomDice dice(Engine{7});
   for (const int64_t stride : {1, 2, 3}) {

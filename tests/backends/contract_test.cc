@@ -88,7 +88,8 @@ TEST(Contract, FunctionsFuseWhatTheyAreMadeOf) {
   }
 }
 
-// Tests x^2 + 5: the power is lowered to x * x. Without contraction, this product must not be fused with the addition.
+// Tests x^2 + 5, whose power is lowered to x * x. The code fuses this product with the addition only if contraction is
+// allowed.
 TEST(Contract, WhatAFunctionGivesIsNotFusedWithTheRest) {
   const auto f = [](Builder& b, Id x) {
     return b.Add(b.Make(Op::kPow, DType::kF32, x, b.Float(DType::kF32, 2)), b.Float(DType::kF32, 5));

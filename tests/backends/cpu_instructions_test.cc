@@ -1,6 +1,7 @@
 // Tests every CPU instruction in the table of lang/intrinsics/cpu_instructions.h: compiled calls compute what the
-// interpreter computes from the description. A call runs as loops, as the instruction if this machine has it, and else
-// under qemu (Arm) or with C functions in place of the instruction (x86).
+// interpreter computes from the description. Calls run here as loops, and as the instruction if this machine has it. A
+// product of calls is also compiled for a machine that has the instruction. It runs under qemu (Arm) or, on x86-64 with
+// AVX2, with C functions in place of the instruction.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -135,8 +136,8 @@ void ExpectUnderQemu(const std::string& object, const std::string& c) {
 }
 
 // Compiles the program for a machine that has the instruction and expects that the code uses it. Then runs the code and
-// expects `wanted`: under qemu for Arm, and on x86-64 with AVX2 with C functions in place of the instruction; elsewhere
-// it is not run.
+// expects `wanted`: under qemu for Arm, and on x86-64 with AVX2 with C functions in place of the instruction. Elsewhere
+// the code is not run.
 void ExpectInstruction(const CpuInstruction& row, const Program& p, const std::vector<std::string>& inputs,
                        const std::string& wanted) {
   const MachineTarget machine = MachineWith(row);

@@ -374,8 +374,8 @@ TEST(Export, StockMlirRunsATiledMatmul) {
 
 TEST(Export, StockMlirRunsParallelLoopsInTurn) { ExpectMlirComputes(ParallelRows()); }
 
-// Y[h, w, c] sum= X[h + kh - 1, w + kw - 1] * F[kh, kw, c], where X is 0 outside its bounds. The loop over c is
-// vectorized.
+// Y[h, w, c] sum= X[h + kh - 1, w + kw - 1] * F[kh, kw, c], where X is 0 outside its bounds. The loop over w is tiled
+// with an incomplete last tile, and the loop over c is vectorized.
 TEST(Export, StockMlirRunsAPaddedConvolution) {
   Builder b("conv");
   const Id X = b.Input("X", DType::kF32, {6, 7}), F = b.Input("F", DType::kF32, {3, 3, 8}),

@@ -1,5 +1,5 @@
-// Imports MLIR text with linalg on tensors, runs it in every way in which Kiln can run it, and expects that all compute
-// the same:
+// Imports MLIR text with linalg on tensors, runs it in several ways (RightOptions switches each but the first), and
+// expects that all compute the same:
 //   - the interpreter on the imported program, which the other ways are compared with
 //   - the file compiled by stock MLIR passes, which share nothing with import
 //   - the imported program without a schedule, lowered, compiled and called
@@ -9,7 +9,8 @@
 //   ExpectRight(text, {.inputs = {Bytes<float>({1, 2})},    // given inputs and outputs
 //                      .wanted = {Bytes<int64_t>({1})}});
 //
-// Floats agree within the rounding of sums of a few hundred terms in another order; integers and NaN exactly.
+// Floats agree within the rounding of sums of a few hundred terms in another order. Integers agree exactly, and so do
+// NaN and the signs of zeros.
 #pragma once
 
 #include <cmath>
@@ -68,8 +69,8 @@ inline std::vector<std::string> DrawInputs(const Program& p, uint64_t seed) {
   return TrialInputs(p, seed, RangesOf(p, seed));
 }
 
-// Expects that the outputs in `found` equal those in `wanted`, but for rounding of floats. `how` says in error messages
-// how `found` was computed.
+// Expects that the outputs in `found` equal those in `wanted`, but for rounding of floats. All NaNs are equal, and 0.0
+// is not equal to -0.0. `how` says in error messages how `found` was computed.
 inline void ExpectOutputs(const Program& p, const std::vector<std::string>& found,
                           const std::vector<std::string>& wanted, const std::string& how) {
   ASSERT_EQ(found.size(), wanted.size()) << how;
@@ -94,7 +95,8 @@ inline void ExpectOutputs(const Program& p, const std::vector<std::string>& foun
 }
 
 // Compiles a function of the MLIR text (`function`; empty: its only public one) with stock MLIR passes, runs it on the
-// inputs, and returns the outputs. These are filled with poison before.
+// inputs, and returns the outputs, whose memory is filled with poison first. Fails the test and returns nothing if the
+// code does not compile or has more than 16 parameters.
 inline std::vector<std::string> RunStock(const std::string& text, const Program& p,
                                          const std::vector<std::string>& inputs,
                                          const std::string& function = "") {

@@ -77,7 +77,7 @@ std::string Draw(std::mt19937& random) {
 }
 
 // Compiles and runs each task of the file by itself, unscheduled and under random traces, and compares the outputs of
-// the file with the interpreter. Increments `several` if the file has more than one task.
+// the file with the interpreter. Increments `several` if the file has more than one occurrence of a task.
 void ExpectTasksRight(const std::string& text, const RightOptions& options, size_t& several) {
   SCOPED_TRACE(absl::StrCat(options.name, "\n", text));
   const Program p = ImportLinalg(text, options.name)->program;

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// Returns MLIR text of a program on two tensors of this size and type; `body` computes the element %y of the result
+// Returns MLIR text of a program on two tensors of this size and type. `body` computes the element %y of the result
 // from their elements %a and %b.
 std::string Text(const std::string& type, int size, const std::string& body) {
   constexpr absl::string_view kText = R"(
@@ -68,7 +68,7 @@ TEST(FieldDivision, AProgramThatIsDefinedNowhereIsNamed) {
               HasSubstr("no trial data are known for which it is defined"));
 }
 
-// Returns MLIR text of a program on five tensors of 64 elements; `body` computes the element %y of the result from
+// Returns MLIR text of a program on five tensors of 64 elements. `body` computes the element %y of the result from
 // their elements %a0 to %a4.
 std::string OfFive(const std::string& type, const std::string& body) {
   constexpr absl::string_view kText = R"(

@@ -18,8 +18,8 @@ struct Graph {
   bool one_body;
 };
 
-// Operations on values A and B, each of lines separated by |, of which the second line reads the first as L. Sums of
-// floats are halved, so that values stay in their initial range.
+// Operations on values A and B. The lines of an operation are separated by |, and the second reads the result of the
+// first as L. Sums and differences of floats are halved, so that values stay in their initial range.
 const std::vector<std::string> kFloats = {"arith.addf A, B : T|arith.mulf L, %half : T",
                                           "arith.subf A, B : T|arith.mulf L, %half : T",
                                           "arith.maximumf A, B : T", "arith.minimumf A, B : T"};
@@ -117,7 +117,7 @@ TEST(FieldSharing, OneHundredChainsOfUpTo100Operations) { ExpectOneHundred(2, 10
 TEST(FieldSharing, OneHundredGraphsReadTheSameValuesAgain) { ExpectOneHundred(2, 40, 2); }
 TEST(FieldSharing, OneHundredGraphsReadValuesFromLongBefore) { ExpectOneHundred(2, 30, 12); }
 
-// Imports and lowers a file that doubles a value 60 times by v + v. Tests that the task has 61 expressions; as a tree,
+// Imports and lowers a file that doubles a value 60 times by v + v. Tests that the task has 61 expressions. As a tree,
 // it would have 2^60 leaves.
 TEST(FieldSharing, SixtyDoublingsAreImportedOutlinedAndLowered) {
   std::string text = R"(#m = affine_map<(i, j) -> (i, j)>

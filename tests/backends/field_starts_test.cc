@@ -17,8 +17,8 @@ struct Reduction {
   bool squares = false;
 };
 
-// Returns MLIR text of a sum over each row, of elements or of their squares, that starts from a constant or from a
-// second argument.
+// Returns MLIR text of a sum over each row that starts from a constant or from a second argument. It adds the negated
+// elements or their squares.
 std::string Text(const Reduction& r) {
   constexpr absl::string_view filled = R"(
   %z = arith.constant START : TYPE

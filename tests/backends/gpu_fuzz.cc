@@ -72,8 +72,8 @@ bool MayRepeatStores(const Program& p) {
   });
 }
 
-// Applies random steps to a random program, then bind-rest, which binds the other loops to GPU axes. Returns nullopt if
-// no loop is on an axis, CheckOwners refuses the program, or several threads may repeat a store.
+// Applies random steps to a random program, and then bind-rest, which binds the nests that are on no GPU axis yet.
+// Returns nullopt if no loop is on an axis, CheckOwners refuses the program, or several threads may repeat a store.
 std::optional<Drawn> DrawSteps(Dice& dice) {
   static const std::vector<const Primitive*> makers = MakersOfKernels();
   State state;
@@ -145,8 +145,8 @@ std::string Call(const Loaded& loaded, const plan::LoopPlan& plan, std::vector<A
   return emulation.fault();
 }
 
-// Runs an emulated library on the inputs in three modes of the emulator, and compares its outputs with `wanted`.
-// Returns an error message; "" if all are equal.
+// Runs an emulated library on the inputs in three modes of the emulator (the random mode with two seeds), and compares
+// its outputs with `wanted`. Returns the first fault or difference; "" if there is none.
 std::string RunAll(const Drawn& drawn, const plan::LoopPlan& plan, const LaunchList& launches,
                    const std::string& library, absl::Span<const std::string> inputs,
                    absl::Span<const std::string> wanted) {

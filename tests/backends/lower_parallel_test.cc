@@ -166,8 +166,8 @@ TEST(LowerParallel, RefusesParallelLoopsInsideOfOthers) {
             "FAILED_PRECONDITION: loop j is parallel inside of loop i, which is vectorized");
 }
 
-// A program with an assertion for each element, whose status is a reduction over all of them. Tests that making its
-// loop parallel is refused.
+// A program asserts something of each element, and its status is a reduction over all of them. Tests that the status is
+// right if another loop runs in parallel, and that making the reduction's loop parallel is refused.
 TEST(LowerParallel, AnAssertionIsNotOfAParallelLoop) {
   Builder b("checked");
   const Id X = b.Input("X", DType::kF32, {8}), Y = b.Output("Y", DType::kF32, {8}),

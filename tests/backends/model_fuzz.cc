@@ -1,12 +1,13 @@
 // kiln_model_fuzz [--models N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
 // A random test of whole models: builds random small models (testing/random_model.h) as libraries, runs them, and
-// compares the results with the interpreter. Three fifths of the models with constants of the caller are simplified
-// first (lang/graph/simplify_model.h), half of these with the policy "channels-last". A third of all models is not
-// scheduled. The tasks of another third get random steps of every primitive, if the validator accepts the result, and
-// those of the rest a draw from the space `cpu`. Each library runs twice on one thread and twice on two, and must write
-// only to its results, its weights and its arena. A quarter of the libraries also runs with each array between guard
-// pages (backends/model/check_memory.h). tests/support/forked_chunks.h explains the options.
+// compares results and status with the interpreter. Three fifths of the models with constants of the caller are
+// simplified first (lang/graph/simplify_model.h), half of these with the policy "channels-last". A third of all models
+// is not scheduled. The tasks of another third get random steps (TryRandomSteps), and those of the rest a draw from the
+// space `cpu`. A task stays unscheduled if the validator refuses the result. Each library runs twice on one thread and
+// twice on two, and must write only to its results, its weights and its arena. A quarter of the libraries also runs
+// with each array between guard pages (backends/model/check_memory.h). tests/support/forked_chunks.h explains the
+// options.
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -70,8 +71,8 @@ Program DrawnSchedule(const Program& task, Dice& dice) {
   return drawn.ok() && Validate(drawn->program(), Target()).ok ? drawn->program() : task;
 }
 
-// Compares the f32 results in `found` with those in `wanted`. Returns a description of the first element that differs;
-// "" if none does. 0.0 and -0.0 count as equal.
+// Compares the f32 results in `found` with those in `wanted`. Returns a description of the first element that differs,
+// or "" if none does. 0.0 and -0.0 count as equal. NaN differs from everything.
 std::string Difference(const std::vector<std::string>& found, const std::vector<std::string>& wanted) {
   for (size_t r = 0; r < wanted.size(); ++r) {
     for (size_t at = 0; at < wanted[r].size(); at += sizeof(float)) {

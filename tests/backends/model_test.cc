@@ -30,7 +30,8 @@ struct Result {
   std::vector<std::string> outputs;
 };
 
-// Allocates guarded memory for the model, prepares its weights, and runs it once. Returns its status and its outputs.
+// Allocates guarded memory for the model, prepares its weights, and runs it once. Expects that nothing is written
+// outside its arrays. Returns its status and its outputs.
 Result RunOnce(const BuiltModel& built, const std::vector<std::string>& inputs) {
   ModelMemory memory(built, inputs);
   EXPECT_EQ(memory.Prepare(), 0);

@@ -1,5 +1,5 @@
-// Tests RematerializeLoads: if a loop uses more loaded values than there are registers, it loads each again where it is
-// used, instead of keeping them all in registers.
+// Tests RematerializeLoads, which changes loops that use more loaded values than there are registers: the code loads
+// each value again where it is used, instead of keeping all of them in registers.
 #include "backends/lower/rematerialize_loads.h"
 
 #include <gmock/gmock.h>

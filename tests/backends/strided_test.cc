@@ -88,8 +88,7 @@ for i < 4 {
 }
 
 // Compiles y[i, j + offset] = x[i, j] in vectors of eight with non-temporal stores requested. Tests that these are used
-// with offset 0, but not with offset 1, where stores are not aligned; and that results are right for arrays at any
-// address.
+// with offset 0, but not with offset 1, where stores are not aligned. Results must be right for arrays at any address.
 TEST(Store, PastTheCachesIsForWholeAlignedVectors) {
   for (const int64_t offset : {0, 1}) {
     Builder b("copy");

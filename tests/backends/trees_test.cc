@@ -1,5 +1,5 @@
-// Counts the shuffles that combine the lanes of a CPU vector to one sum, and finds the loop in which they stand. A
-// vectorized reduction runs this tree for every vector. After rfactor it runs once, behind the loop.
+// Tests by their shuffles where the lanes of a CPU vector are combined to one sum (a tree): in a vectorized reduction
+// inside of the loop over vectors, and after rfactor only once for each result, behind that loop.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"

@@ -148,8 +148,8 @@ TEST(Npz, ThatIsMalformedIsRefused) {
   }
 }
 
-// Reads every prefix of two files, and the files with any one byte changed. Each may be read or refused, but none may
-// crash the reader.
+// Expects that every prefix of two files is refused. The files with any one byte changed may be read, or refused with a
+// message that begins "w: ". None may crash the reader.
 TEST(WeightsFile, SurvivesTruncationAndAnyFlippedByte) {
   const std::string path = WrittenByPython(
       "savez(path, [('w', npy(F32, bytes(24))), ('v', npy(F32, bytes(24)))], zipfile.ZIP_DEFLATED)\n");

@@ -48,7 +48,8 @@ void Write(const std::string& path, const std::string& text) {
   KILN_CHECK((file << text).flush(), path, " cannot be written");
 }
 
-// Returns random programs under random steps that the validator and lowering accept, as text.
+// Returns the text of random programs after random steps of all primitives but sampling steps and `bind`. Leaves out
+// programs that the validator or lowering refuses.
 std::string RandomPrograms() {
   std::string text;
   int made = 0;

@@ -20,7 +20,8 @@ std::vector<TuneResult> Search(const std::vector<TuneTask>& tasks, const TuneOpt
 
 // Returns a record as the line "TRIAL TRACE-HASH PROGRAM-HASH SECONDS STATUS".
 std::string LineOf(const RecordRow& record);
-// Returns the trace as text with the names that Kiln 0.1 printed. LineOf names a trace by the hash of this text.
+// Returns the text of a trace with the version and the names of primitives, choices and modules that Kiln 0.1 printed.
+// LineOf names a trace by the hash of this text.
 std::string FirstVersion(absl::string_view trace);
 
 }  // namespace kiln::baseline

@@ -25,8 +25,8 @@
 
 namespace kiln {
 
-// True if the program of an MLIR file has more than 1e9 floating-point operations. Only scripts/test --long tests these
-// files.
+// True if the program of an MLIR file has more than 1e9 floating-point operations. False if the file cannot be
+// imported. Only scripts/test --long tests files for which this is true.
 inline bool TakesLong(const std::string& file) {
   const auto imported = ImportFile(file);
   return imported.ok() && Flops(imported->program) > 1e9;
@@ -47,7 +47,7 @@ inline std::string StemOf(const testing::TestParamInfo<std::string>& file) {
   return std::filesystem::path(file.param).stem().string();
 }
 
-// Makes every third float of the inputs a special value: NaN, an infinity or a zero of either sign.
+// Makes every third float of each input, from the first on, a special value: in turn NaN, -0, 0, infinity, -infinity.
 inline void AddSpecials(const Program& p, std::vector<std::string>& inputs) {
   const double inf = std::numeric_limits<double>::infinity();
   const double specials[] = {std::nan(""), -0.0, 0.0, inf, -inf};
@@ -62,8 +62,8 @@ inline void AddSpecials(const Program& p, std::vector<std::string>& inputs) {
   }
 }
 
-// Tunes a function of an MLIR file with `trials` trials, exports it, calls the exported functions from C, and expects
-// the right results. `function` is empty for the only public function of the file.
+// Tunes a function of an MLIR file with `trials` trials, exports its tasks, calls the exported functions from C, and
+// expects the right results. If `function` is empty, does so for each public function of the file.
 inline void ExpectRightFromC(const std::string& file, const std::string& function, int trials) {
   SCOPED_TRACE(absl::StrCat(file, " ", function));
   const TemporaryFolder folder;

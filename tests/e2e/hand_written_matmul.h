@@ -7,8 +7,9 @@
 
 namespace kiln {
 
-// Tiles a matrix product with register tiles of 4 x 16 and steps of 64 along k, accumulates the sums of a tile in a
-// buffer, and copies the right operand for each step to a packed buffer.
+// Tiles a matrix product: tiles of 32 x 64 elements, steps of 64 along k, and register tiles of 4 x 16 with unrolled
+// rows and vectorized columns. Accumulates the sums of a register tile in a buffer, and copies the right operand of
+// each step to a packed buffer.
 inline void TileAndPackMatmul(Schedule& s) {
   const Block matmul = s.GetBlock("matmul");
   const auto loops = s.GetLoops(matmul);

@@ -35,7 +35,7 @@ constexpr int kTries = 24;
 constexpr char kTraceBegins[] = "kiln.trace v";
 
 // Returns the swizzled address of an element, given its indices in the buffer's layout. Returns 0 if the address is
-// outside of the buffer's memory; the caller then finds two elements at address 0 and reports a clash.
+// outside of the buffer's memory. The caller then finds two elements at address 0 and reports a clash.
 int64_t SwizzledPlace(const Program& program, const Buffer& buffer, const std::vector<int64_t>& place) {
   int64_t address = 0, elements = 1;
   for (size_t i = 0; i < place.size(); ++i) {

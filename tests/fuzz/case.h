@@ -15,7 +15,7 @@ class RecordedDice final : public Dice {
   int Pick(absl::Span<const double> weights) override;
   int64_t Below(int64_t n) override;
   bool Flip(double p) override;
-  // Returns the draws that were used. Smaller numbers give smaller programs.
+  // Returns the draws that were used so far: given ones and new ones. Smaller numbers make smaller random programs.
   std::vector<int64_t> drawn() const {
     return {drawn_.begin(), drawn_.begin() + static_cast<int64_t>(next_)};
   }
@@ -42,8 +42,8 @@ struct Outcome {
   Program after;  // the program after the trace
 };
 
-// DrawProgram draws a program from a seed; `dice` receives its draws. DrawTrace draws a trace of random steps
-// that applies to the program.
+// DrawProgram draws a program from a seed, and stores its draws in `dice` unless that is null. DrawTrace draws a trace
+// of random steps that applies to the program.
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored = {});
@@ -55,9 +55,10 @@ Session DrawTraceOf(const std::vector<Sketch>& sketches, const Program& program,
 // small factor".
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
-// Draws a program and `traces` traces from the seed, and checks each trace on the program. Traces come from `space` if
-// it is given. Otherwise they have random steps, `favored` primitives more often. If FuzzTarget() is a GPU, these make
-// kernels of threads (kernels.h); scheduled programs then also run in the interpreter and are proven.
+// Draws a program and `traces` traces from the seed, and checks each trace on the program. Returns an outcome for each
+// trace, or a single broken one if the program cannot run or the space has no sketch. Traces come from `space` if it is
+// given. Otherwise they have random steps, `favored` primitives more often. If FuzzTarget() is a GPU, the random steps
+// make GPU kernels (kernels.h), and all scheduled programs are also run in the interpreter and proven.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
@@ -67,7 +68,8 @@ std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
 bool& AsksThreadClocks();
 
 // Checks that symbolic runs of the scheduled program `now` give the outputs `wanted`, in several orders of parallel and
-// pipelined iterations, and that its threads do not race.
+// pipelined iterations. If AsksThreadClocks(), also checks that threads of its kernels do not race, and that the proof
+// does not accept a faulty synchronization plan under which they race.
 Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t seed);
 
 // Runs the steps of the case, without those in `skip` and those that do not apply, and checks all properties of the

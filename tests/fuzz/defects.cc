@@ -141,8 +141,8 @@ bool Finds(const Search& search, const std::vector<const Primitive*>& favored) {
   return false;
 }
 
-// Returns the synchronization plan of a program's threads. Returns nullopt if no loop is on an axis of threads, if
-// CheckOwners refuses the program, or if no plan can order its threads.
+// Returns the synchronization plan of a program's threads. Returns nullopt if no loop is on an axis of blocks or
+// threads, if CheckOwners refuses the program, or if no plan can order its threads.
 std::optional<SyncPlan> PlanOf(const Program& program) {
   if (!HasAxes(program) || !CheckOwners(program).ok()) return std::nullopt;
   absl::StatusOr<SyncPlan> plan = PlanSynchronization(program);
@@ -150,7 +150,7 @@ std::optional<SyncPlan> PlanOf(const Program& program) {
 }
 
 // Judges the proof by a synchronization plan that was made with a planted defect. If threads race under the plan,
-// counts it; if it is proven nevertheless, counts it as such and prints the seed.
+// increments found.disagreed. If the plan is proven nevertheless, increments found.proven and prints the seed.
 void ProvePlan(const std::string& defect, const Program& now, const SyncPlan& plan, Found& found) {
   constexpr int64_t kAccesses = 100'000, kPoints = 10'000;
   if (!absl::IsFailedPrecondition(CheckThreadClocks(now, plan, kAccesses))) return;
@@ -243,8 +243,8 @@ std::string Row(const Found& found, bool proofs) {
                      found.property[0] != '\0' ? found.property : "NOT FOUND", found.pairs, found.seconds);
 }
 
-// Prints how many planted defects were found, and writes the file of results. For a study of the proof, prints its
-// counts instead. Returns the exit status: 0 if the study passes (FindDefects in defects.h).
+// Prints how many planted defects were found, and writes the file of results, if it has a name. For a study of the
+// proof, only prints its counts. Returns the exit status: 0 if the study passes (FindDefects in defects.h).
 int Report(const DefectStudy& study, const std::map<std::string, Found>& all) {
   int64_t missed = 0, disagreed = 0, proven = 0;
   nlohmann::ordered_json rows = nlohmann::json::array();

@@ -20,12 +20,12 @@ struct DefectStudy {
 // Runs the fuzzer with each planted defect. Prints, for each of them, the property that found it and after how many
 // pairs. Returns 0 if all were found, 1 if not, and 2 if this build has no defects.
 //
-// Without `clocks`, tries only defects that thread clocks found before, and without thread clocks. Returns 0 if none of
-// them is found: nothing else finds them.
+// Without `clocks`, tries only the defects that thread clocks found according to the file `known`, each with its known
+// seed and without thread clocks. Returns 0 if there are such defects and none is found: nothing else finds them.
 //
-// With `proofs`, primitives run with the defect and the proof runs without it. Prints how often the symbolic run
-// refused the resulting programs, and how often the proof was wrong. Returns 0 if it never proved a program that the
-// symbolic run refused.
+// With `proofs`, primitives and synchronization plans are made with the defect, and the proof runs without it. Prints
+// how often symbolic runs or thread clocks refused the resulting programs and plans, and how often the proof accepted
+// one of these nevertheless. Returns 0 if it never did.
 int FindDefects(const DefectStudy& study);
 
 }  // namespace kiln::fuzz

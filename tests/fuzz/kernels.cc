@@ -54,8 +54,8 @@ class Stepper {
   using Operands = std::vector<Operand>;
   using Attributes = std::vector<std::pair<absl::string_view, Attribute>>;
 
-  // Tries a step; attributes that are not named have their defaults. Returns true if it applies, and stores the handles
-  // of its results in results_. Otherwise clears results_.
+  // Tries a step, where attributes that are not named have their defaults. Returns true if it applies, and stores the
+  // handles of its results in results_. Otherwise clears results_.
   bool Do(const char* name, const Operands& operands, const Attributes& named = {}) {
     results_.clear();
     if (session_.broken()) return false;
@@ -94,9 +94,9 @@ class Stepper {
   Operands results_;
 };
 
-// Tiles a random block for a GPU. Splits its loops in three levels and binds them to axes of blocks and threads; copies
-// operands to shared memory, with all threads and in a pipeline; sums in registers; computes producers in shared
-// memory; calls intrinsics. Draws which of these to do, and leaves out steps that do not apply.
+// Tiles a random block for a GPU. Splits its loops in three levels and binds them to axes of blocks and threads. Copies
+// operands to shared memory with all threads and in a pipeline, sums in registers, computes producers in shared memory,
+// and calls intrinsics. Draws which of these to do, and leaves out steps that do not apply.
 class Tiler : public Stepper {
  public:
   using Stepper::Stepper;

@@ -3,7 +3,8 @@
 //   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--summary FILE]
 //             [--commit ID] [--failures N] [--shrink SECONDS]
 //             [--favor PRIMITIVE,...] [--space SPACE] [--gpu NAME]
-//     Checks N (program, trace) pairs. A failure is shrunk, and printed with the command that runs it again.
+//     Checks N (program, trace) pairs, until 5 (--failures) fail. A failure is shrunk for 20 seconds (--shrink), and
+//     printed with the command that runs it again.
 //     With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000. With --gpu, they make
 //     kernels for this GPU (tests/fuzz/kernels.h), and are proven: kiln_fuzz --gpu h100. With both, they are those of
 //     modules for the GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case with the same --gpu.
@@ -14,7 +15,8 @@
 //   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE] [--known FILE]
 //     Runs the fuzzer with each planted defect (tests/fuzz/defects.h). With results of before, the seeds that found
 //     the defects then are tried first. With --proofs N, runs the proof on N pairs that were made with the defect.
-//     With --clocks 0, only known seeds run, of what thread clocks found, and without these: nothing may be found.
+//     With --clocks 0, runs only the known seeds of the defects that thread clocks found, without thread clocks: then
+//     no defect may be found.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]
 //     Proves N pairs (tests/fuzz/proofs.h).
 //   kiln_fuzz --plans N [--seed N] [--threads N] [--summary FILE] [--plant DEFECT]
@@ -165,7 +167,8 @@ class Fuzzer {
     std::fflush(stdout);
   }
 
-  // Prints the share of pairs with a property. Returns true if it is at least `least`, or if there are few pairs.
+  // Prints the share of pairs with a property. Returns true if it is at least `least`, or if there are fewer than 500
+  // pairs.
   bool Share(const char* what, double least) {
     constexpr int64_t kFew = 500;
     const int64_t pairs = coverage_.cases["pairs"];

@@ -42,8 +42,8 @@ std::vector<const PolicyRow*> PoliciesOfPlans() {
   return rows;
 }
 
-// Draws options of lowering for one of three machines: AVX2, AVX-512 with dot products, or one for which all buffers
-// count as large. Switches a few policies by chance.
+// Draws options of lowering for one of three machines: AVX2, AVX-512 with dot products, or one for which buffers from
+// 64 bytes on count as large. Switches a few policies by chance.
 LowerOptions DrawMachine(RandomDice& dice) {
   LowerOptions options;
   const int64_t kind = dice.Below(4);
@@ -96,8 +96,8 @@ void Annotate(Program& p, RandomDice& dice) {
   }
 }
 
-// Returns true if the outputs have equal bytes. Zeros of either sign count as equal, since left-out terms may change
-// the sign.
+// Returns true if the outputs have equal bytes, except that 0.0 and -0.0 count as equal: a sum that leaves out terms
+// may have a zero of the other sign.
 bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::vector<std::string>& b) {
   size_t next = 0;
   for (const Id id : p.parameters) {

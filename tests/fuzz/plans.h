@@ -23,9 +23,9 @@ struct PlanSeed {
 };
 PlanSeed CheckPlans(uint64_t seed);
 
-// Checks the loop plans of `pairs` programs. Prints each failure with the seed that repeats it, and the shares of the
-// pairs in which each pass changes the plan, and in which it is left out. Returns 0 if there is no failure, and each
-// share is at least 1% (of 10,000 pairs or more).
+// Checks the loop plans of `pairs` pairs of a program and a trace. Prints each failure with the seed that repeats it.
+// Also prints the share of the pairs in which each pass changes the plan, and of those in which each policy is off.
+// Returns 0 if there is no failure and each share is at least 1%. With fewer than 10,000 pairs, shares may be smaller.
 int FuzzPlans(const PlanStudy& study);
 
 }  // namespace kiln::fuzz

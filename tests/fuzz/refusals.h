@@ -1,6 +1,6 @@
-// Counts how often primitives refuse legal steps. On every small program, and after every way to split or bind one loop
-// or to move one block, tries some primitives on all operands. If one refuses, makes the same change by brute force,
-// without checks. If symbolic execution then gives the same outputs, the refusal was not needed.
+// Counts how often primitives refuse legal steps. On every small program, and after every sequence of one or two steps
+// that split a loop, bind a loop or move a block, tries some primitives on all operands. If one refuses, makes the same
+// change by brute force, without checks. If symbolic execution then gives the same outputs, the refusal was not needed.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct Refusals {
 };
 
 // Returns how often each primitive applied, refused and refused needlessly: parallel, vectorize, split, fuse, reorder,
-// compute-at, bind, cooperative-fetch, pipeline, prepare (with each set of inputs being constant), and transform-layout
-// with swizzles.
+// compute-at, bind, cooperative-fetch, pipeline, prepare, and transform-layout with swizzles. Each program is tried
+// without constants, and then with each set of its inputs being constants.
 std::map<std::string, Refusals> StudyRefusals();
 
 }  // namespace kiln::fuzz

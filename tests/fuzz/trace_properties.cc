@@ -35,9 +35,9 @@ Broken CheckReplay(const absl::StatusOr<Replayed>& replayed, const Program& now)
 
 std::string Text(const Decision& decision) { return absl::StrJoin(decision, " "); }
 
-// Checks a mutation: sites before the mutated one keep their decisions; the mutated one has another decision;
-// later sites keep theirs if nothing changed for them, and have a decision in their support; and
-// probabilities are those of the distributions.
+// Checks a mutation. Sites before the mutated one keep their decisions, and the mutated one has another decision.
+// Later sites keep theirs unless their distribution changed. Every decision must be in its support and have the
+// probability of its distribution, and the proposal's ratio must be that of the probabilities.
 Broken CheckProposal(const Replayed& from, int site, const Proposal& proposal) {
   const Replayed& to = proposal.to;
   if (to.sites.size() != from.sites.size()) return {"mutation", "the number of sites changed"};

@@ -98,8 +98,8 @@ void ExpectRightInAllModes(const plan::Planned& planned, const std::vector<std::
   }
 }
 
-// Removes one sync of the plan after the other, each time from the whole plan, and expects that the emulator reports a
-// race in mode kRandom with each of four seeds. Returns the number of syncs.
+// Removes each sync in turn from the whole plan. Expects that the emulator, in mode kRandom with each of four seeds,
+// reports a race or a read of an element that nothing wrote. Returns the number of syncs.
 int ExpectAllSyncsAreMissed(const plan::Planned& planned, const std::vector<std::string>& inputs) {
   for (int sync = 0;; ++sync) {
     plan::Planned without = planned;

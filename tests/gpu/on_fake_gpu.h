@@ -68,8 +68,8 @@ class OnFakeGpu : public testing::Test {
     ASSERT_TRUE(replayed.ok()) << replayed.status();
     StandIn(builders, replayed->program());
   }
-  // Replays the trace of each program of a bundle and writes the emulated kernels that the fake driver runs in place of
-  // their cubins.
+  // Replays the trace of each program that a bundle times and writes the emulated kernels that the fake driver runs in
+  // place of their cubins.
   void StandInForBundle(BuilderPool& builders, const Program& original, const std::string& bundle) const {
     std::ifstream index(bundle + "/bundle.txt");
     for (std::string line; std::getline(index, line);) {

@@ -1,5 +1,5 @@
 // Tests that the tiles of published GPU kernels (CUTLASS, maxas, Triton and others) are traces of the space `cuda`. At
-// a large size, each must replay, validate and lower; at a small size, it must compute the right results.
+// a large size, each must replay, validate and lower. At a small size, it must compute the right results.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -136,8 +136,8 @@ std::string Wanted(const Published& tile, const Schedule::Choice& choice) {
   return "no";
 }
 
-// Replays the sketch of the space `cuda` that makes the tile's choices, with the tile's decisions; other sites are
-// drawn. Returns the program, or an error if there is no such sketch or a decision was not taken.
+// Replays the sketch of the space `cuda` that makes the tile's choices, with the tile's decisions. Draws the decisions
+// of other sites. Returns the program, or an error if there is no such sketch or a decision was not taken.
 absl::StatusOr<Program> ScheduledAs(const Published& tile, const Target& target) {
   const auto sketches = Enumerate(*ParseSpace("cuda"), tile.program, target);
   if (!sketches.ok()) return sketches.status();

@@ -1,6 +1,6 @@
-// Draws schedules from the space `cuda`, for operators of papers at their real sizes and for random programs. Proves
-// them equal to the original, compiles them, and runs their kernels in three modes of the emulator. With
-// `--gtest_repeat=N`, each repetition draws others. bench/gpu/real_sizes.py searches all operators.
+// Draws schedules from the space `cuda`. Those for operators of papers at their real sizes are proven equal to the
+// original. Those for a few small operators and for random programs are compiled and run in three modes of the
+// emulator. With `--gtest_repeat=N`, each repetition draws others. bench/gpu/real_sizes.py searches all operators.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -60,7 +60,8 @@ TEST(RealSizes, NamesTheShapesOfThePapers) {
   for (const std::string& name : ShapesOfPapers()) EXPECT_GT(Flops(OperatorOf(name)), 5e4) << name;
 }
 
-// Returns how often the blocks of a program run in all.
+// Returns an upper bound on the number of instances of a program: the sum over its blocks of the product of the extents
+// of the loops around the block.
 double Instances(const Program& p) {
   double instances = 0;
   for (const Id block : Blocks(p)) {

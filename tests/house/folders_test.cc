@@ -116,9 +116,8 @@ TEST(Folders, LongOnesAndLoopsAreFound) {
   EXPECT_THAT(Loops({{"a", {"b", "c"}}, {"b", {"c"}}}), testing::IsEmpty());
 }
 
-// Tests that each *_test.cc is compiled for an executable that ctest runs, since CMake's globs might miss one. In a
-// build without LLVM, tests that need LLVM are not expected.
-// Returns the paths of what a compiled file holds: itself, or the sources that CMake's UNITY_BUILD includes in it.
+// Returns the paths of the sources that a compiled file contains: the file itself, or for a file that CMake's
+// UNITY_BUILD generated, the sources that this file includes.
 std::vector<std::string> SourcesOf(const std::filesystem::path& compiled) {
   std::vector<std::string> sources;
   const auto add = [&](const std::filesystem::path& path) {
@@ -135,6 +134,8 @@ std::vector<std::string> SourcesOf(const std::filesystem::path& compiled) {
   return sources;
 }
 
+// Tests that each *_test.cc is compiled for an executable that ctest runs, since CMake's globs might miss one. In a
+// build without LLVM, tests that need LLVM are not expected.
 TEST(Folders, EveryTestIsRunByCtest) {
   const std::filesystem::path build(KILN_BUILD_DIR);
   std::map<std::string, std::string> target_of;  // a source: the executable that it is compiled for

@@ -11,7 +11,8 @@
 namespace kiln::house {
 namespace {
 
-// Returns the internal vector of a Program that a line of C++ reads, such as "exprs["; "" if it reads none.
+// Returns the internal vector of a Program that a line of C++ reads, such as "exprs[", or the function that reads
+// one, such as "List(". Returns "" if there is neither.
 std::string PoolReadBy(absl::string_view line) {
   for (const std::string pool : {"exprs[", "marks[", "splits[", "List(", "SumOf(", "Accesses("})
     if (absl::StrContains(line, absl::StrCat(".", pool))) return pool;

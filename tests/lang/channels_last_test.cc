@@ -32,8 +32,8 @@ constexpr IterKind kReduction = IterKind::kReduction;
 const IndexSum d0 = Builder::Iter(0), d1 = Builder::Iter(1), d2 = Builder::Iter(2), d3 = Builder::Iter(3),
                d4 = Builder::Iter(4), d5 = Builder::Iter(5);
 
-// Builds a model of images with channels first, layer by layer. Each function adds one layer and returns the buffer of
-// its result.
+// Builds a model of images with channels first, layer by layer. Conv, Depthwise, Store, Relu and Pad each add a layer
+// and return the buffer of its result.
 class Net {
  public:
   Id Conv(const std::string& y, Id x, const std::string& w, int64_t channels, int64_t window) {

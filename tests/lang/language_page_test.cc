@@ -39,7 +39,7 @@ std::string TextOf(const Attribute& value) {
   return "[]";
 }
 
-// Returns the text in lines of at most 120 columns; all but the first begin with `indent`.
+// Returns the text in lines of at most 120 columns. All but the first begin with `indent`.
 std::string Wrapped(absl::string_view text, absl::string_view indent = "") {
   std::string page;
   size_t column = 0;

@@ -164,7 +164,7 @@ TEST(ExtractTasks, ReductionsAlongTheSameRowsAreOneTask) {
 }
 
 // y = h + g with the layers h = relu(x * w) and g = relu(h * w'). The addition waits for g, so it cannot join the task
-// of h, for which g waits; it joins the task of g.
+// of h, for which g waits. It joins the task of g.
 TEST(ExtractTasks, TasksNeverWaitForEachOther) {
   Builder b("residual");
   const Id x = b.Input("x", kF32, {8, 16});

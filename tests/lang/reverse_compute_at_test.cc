@@ -68,8 +68,8 @@ TEST(ReverseComputeAt, ReadsRowsThatEachIterationWritesWhole) {
   EXPECT_TRUE(s.ok()) << s.status();
 }
 
-// Below loop c, block `last` no longer uses the loop j around both: each iteration of j would compute all of Y, but has
-// written one element of P.
+// Refuses to move block `last`, Y = P + Q, below loop c of the block that computes Q. Below c, the block no longer uses
+// the loop j around both nests: each iteration of j would compute all of Y, but has written only one element of P.
 TEST(ReverseComputeAt, RefusesToReadWhatLaterIterationsOfALoopAroundBothPlacesWrite) {
   const auto program = ParseProgram(R"(kiln.program v1
 program around

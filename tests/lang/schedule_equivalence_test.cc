@@ -1,5 +1,5 @@
 // Applies random steps of every primitive to random programs. A step that applies must keep every bit of the
-// results; a step that does not apply must leave the program unchanged. A failure prints the seed, the steps
+// results. A step that does not apply must leave the program unchanged. A failure prints the seed, the steps
 // and the programs. Raise kSeeds to search longer.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"

@@ -72,7 +72,8 @@ TEST(Synchronization, APipelineOfTwoCopiesHasOnePointAStep) {
   ExpectAllNeeded(s.program());
 }
 
-// Thread t of iteration s has the element 8*s + t of a matrix with rows of 6 elements. No single index tells the thread.
+// Tests that no thread waits if thread t of iteration s writes the element 8*s + t of a matrix with rows of 6 elements,
+// although neither the row nor the column alone tells the thread.
 TEST(Synchronization, ThreadsThatWriteElementsOfTheirOwnAcrossRowsDoNotWait) {
   constexpr char kCopy[] = R"(kiln.program v1
 program copy
@@ -95,7 +96,8 @@ for s < 3 {
   ASSERT_TRUE(apart.ok()) << apart.status();
   EXPECT_EQ(TextOf(*apart, PlanOf(*apart)), "");
   EXPECT_EQ(CheckThreadClocks(*apart, PlanOf(*apart)), absl::OkStatus());
-  // Where iterations overlap, they write the same elements.
+  // With 7*s + t, threads of two iterations write the same element, so the threads of a warp wait before each
+  // iteration.
   const auto overlaps = ParseProgram(absl::StrReplaceAll(kCopy, {{"s*8", "s*7"}}));
   ASSERT_TRUE(overlaps.ok()) << overlaps.status();
   EXPECT_EQ(TextOf(*overlaps, PlanOf(*overlaps)), "warp before loop t\n");
@@ -153,8 +155,8 @@ TEST(Synchronization, ACopyThatIsReadBeforeItsGroupIsCommittedIsAStore) {
   EXPECT_EQ(CheckThreadClocks(s.program(), plan), absl::OkStatus());
 }
 
-// The point within the loop c0 comes before the copies have landed. Threads also read what others have copied, so they
-// wait for each other after they have waited for their own copies.
+// Threads read elements that other threads copied asynchronously. Tests that the plan has a point before the loop that
+// reads, at which the threads of the warp wait for their own copies, and then for each other.
 TEST(Synchronization, AWaitForCopiesOfOtherThreadsIsAPointOfAllOfThem) {
   const auto program = ParseProgram(R"(kiln.program v1
 program copied
@@ -331,7 +333,7 @@ TEST(Synchronization, OneThreadCombinesWhatThreadsOfAFusedLoopReduced) {
 }
 
 // Checks the plan of a loop over thread-y with points for warps and points for warpgroups. The analysis must not forget
-// that all threads of a warp waited when warpgroups wait within an iteration: planning this program did not end.
+// that all threads of a warp waited when warpgroups wait within an iteration. Otherwise planning would not end.
 TEST(Synchronization, AWaitWithinALoopHidesNoneOutsideOfIt) {
   const absl::StatusOr<Program> p = ParseProgram(R"(kiln.program v1
 program rows

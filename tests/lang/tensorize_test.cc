@@ -127,7 +127,7 @@ TEST(Tensorize, RefusesOperandsElsewhere) {
 }
 
 // Returns the program C[i, j] sum= f32(A[i, k]) * f32(B[k, j]) of the size of one mma, with A = 2 and B = 3. A, B and C
-// are fragments of a warp; `layout` is the layout of A.
+// are fragments of a warp, and `layout` is the layout of A.
 Program Fragments(const std::string& layout) {
   const auto program = ParseProgram(R"(kiln.program v1
 program frag

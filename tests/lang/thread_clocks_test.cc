@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Relative to the loop r, thread i uses T[i, -1 .. 1] of rows of two elements: no element of another thread.
+// Thread i uses T[i, r + j - 1], which may lie beyond its row but is never an element of another thread's row. Expects
+// no synchronization points and no race.
 TEST(ThreadClocks, ElementsBeyondARowAreNotThoseOfTheNextRow) {
   const auto program = ParseProgram(R"(kiln.program v1
 program window

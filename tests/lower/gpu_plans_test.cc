@@ -1,7 +1,8 @@
 // Tests loop plans of two kernels for a GPU, which are written by hand: a tiled product with a pipeline of two stages
 // (tests/lower/gpu/simt.txt), and a softmax that reduces over threads (tests/lower/gpu/softmax.txt). Each file has a
 // program, which a schedule in this test makes, and its plan. The interpreter of plans must get the program's results
-// in every order of threads, and must refuse the plan if one of its syncs is removed.
+// in every order of threads, and must refuse the plan if one of its syncs is removed. Also tests which syncs, branches
+// and asynchronous stores this interpreter refuses in small plans.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -65,7 +65,7 @@ for k < 8 { for i < 4 pipelined (0 0) { block sum { spatial i < 4 = i  reduction
 }
 
 // Returns true if UnrollShortLoops unrolls the loop over the tiles of a row of `columns` elements with padding. Tiles
-// have eight lanes; the first and the last one cross the bounds of the row.
+// have eight lanes. The first and the last one cross the bounds of the row.
 bool WritesOutTilesOf(int64_t columns) {
   Program p = Parsed(absl::StrReplaceAll(
       R"(

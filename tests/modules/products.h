@@ -1,4 +1,4 @@
-// Matrix products of other types than f32, for tests of intrinsics.
+// Programs for tests of intrinsics: matrix products of bytes, and of a matrix and its transpose.
 #pragma once
 
 #include "lang/program/builder.h"
@@ -17,7 +17,8 @@ inline Program Bytes(int64_t m, int64_t n, int64_t k) {
   return b.Finish();
 }
 
-// Returns the product of a matrix and its transpose, in which both factors are one buffer.
+// Returns the product of a matrix of this type and its transpose, in which both factors are one buffer. Factors are
+// converted to f32, the type of the sums.
 inline Program Gram(DType type, int64_t m, int64_t k) {
   Builder b("gram");
   const Id x = b.Input("A", type, {m, k}), z = b.Output("C", DType::kF32, {m, m});

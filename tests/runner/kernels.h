@@ -97,8 +97,8 @@ inline std::string TwiceReference() {
 
 inline std::string Name(const RunResult& result) { return std::string(RunStatusName(result.status)); }
 
-// Returns a request to run a kernel that only spins. `seconds` is a C expression for its time, in which n is the number
-// of earlier runs.
+// Returns a request to run a kernel that only spins. `seconds` is a C expression for the processor time of a run, in
+// seconds, in which n is the number of earlier runs.
 inline RunRequest Spin(const std::string& seconds) {
   return Request(absl::StrCat(
       "static double now() { struct timespec t; clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t); return "

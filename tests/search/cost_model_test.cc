@@ -30,7 +30,7 @@ struct Data {
 };
 
 // Returns features and throughputs of synthetic programs. The time of a row has a term with an optimum that two
-// features move; most features have no effect. The time of a program is the sum over its rows, and its throughput is
+// features move. Most features have no effect. The time of a program is the sum over its rows, and its throughput is
 // the smallest time of all divided by its own.
 Data Synthetic(int programs, uint64_t seed) {
   std::mt19937_64 random(seed);

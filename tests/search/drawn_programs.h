@@ -1,4 +1,5 @@
-// Draws programs of a task from the tiling space, with their features and their throughputs on a simulated machine.
+// Draws programs of a task from the tiling space, with their features and their throughputs on a simulated machine,
+// relative to the fastest of them.
 #pragma once
 
 #include "search/cost/cost_model.h"

@@ -34,7 +34,7 @@ float At(const Forest& forest, std::vector<float> row) {
 }
 
 TEST(Forest, AddsWhatItsTreesSayOfARow) {
-  // The first two trees of the forest, in which the left branch is for rows that fulfil the condition; a third tree is
+  // The first two trees of the forest, in which the left branch is for rows that fulfil the condition. A third tree is
   // the leaf 100.
   //
   //       x0 < 1            x2 < 5

@@ -33,7 +33,8 @@ TEST(Noise, ARaceIsDecidedIfTheFastestIsTwiceAsFastInAllSamples) {
   EXPECT_FALSE(IsDecided({1.0, 2.0}, {{}}));
 }
 
-// A simulated machine on which the first `disturbed` races take `factor` times as long, with these flags.
+// A simulated machine on which the first `disturbed` races take `factor` times as long. The results of these races have
+// the given flags and raw samples.
 class Busy final : public Measurer {
  public:
   Busy(int disturbed, double factor, absl::string_view flags, std::vector<double> raw_samples = {})
@@ -93,7 +94,7 @@ TEST(Noise, ARaceThatStaysDisturbedIsFlagged) {
   EXPECT_EQ(machine.races, 3);
 }
 
-// A clock on which each race of the machine takes so many seconds, and nothing else takes any.
+// A clock that advances by `seconds` with each race of the machine, and stands still otherwise.
 class ClockOfRaces final : public Clock {
  public:
   ClockOfRaces(const Busy& machine, double seconds) : machine_(machine), seconds_(seconds) {}

@@ -30,7 +30,7 @@ std::vector<int> Allocate(Scheduling scheduling, std::vector<TaskStanding> tasks
 }
 
 TEST(GainOfMoreRounds, ContinuesTheGainOfTheLastDoubling) {
-  // From round 2 to round 4, the best time fell by 2; so four more rounds are expected to gain 2, and 6 with the weight
+  // From round 2 to round 4, the best time fell by 2. So four more rounds are expected to gain 2, and 6 with the weight
   // 3.
   EXPECT_NEAR(GainOfMoreRounds({{.best = {9, 8, 7, 6}}}, 4)[0], 2, 1e-9);
   EXPECT_NEAR(GainOfMoreRounds({{.weight = 3, .best = {9, 8, 7, 6}}}, 4)[0], 6, 1e-9);

@@ -8,8 +8,9 @@
 
 namespace kiln {
 
-// Generates a space with two tile levels in one of two orders, a vectorized innermost loop, and optional unrolling up
-// to a sampled size.
+// Schedules a matmul: splits i and j into three loops each and k into two, with sampled sizes, orders the loops in one
+// of two ways, runs the outermost loop of i in parallel, unrolls inner loops up to a sampled size, and vectorizes
+// innermost loops.
 inline void TilingSpace(Schedule& s) {
   const Block block = s.GetBlock("matmul");
   const std::vector<Loop> loops = s.GetLoops(block);

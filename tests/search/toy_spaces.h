@@ -59,8 +59,8 @@ inline std::vector<Loop> SplitBy(Schedule& s, Loop loop, const std::vector<Facto
   return s.Split(loop, factors);
 }
 
-// Returns a space that tiles a loop of 24 iterations, and then the inner loop. The support of the second site depends
-// on the first; if only one value is left, there is one site less to mutate. 30 points.
+// Returns a space of 30 points that tiles a loop of 24 iterations, and then the inner loop. The support of the second
+// site depends on the first. If only one value is left, there is one site less to mutate.
 inline SearchSpace Nested(const Refuses& refuses = nullptr) {
   return Make(
       Doubling(24),

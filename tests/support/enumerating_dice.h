@@ -1,5 +1,5 @@
 // Dice that enumerate every outcome of random code with its exact probability. The caller runs the code under test once
-// per outcome; outcomes come depth first over the draws. Tests add up exact probabilities instead of sampling:
+// per outcome. Outcomes come depth first over the draws. Tests add up exact probabilities instead of sampling:
 //   EnumeratingDice dice;
 //   do {
 //     const Decision drawn = distribution.Sample(dice);
@@ -27,7 +27,7 @@ class EnumeratingDice final : public Dice {
   // Returns the probability of the present outcome: of the draws since the start or the last call of Next. The
   // probabilities of all outcomes sum to one.
   double probability() const { return path_.probability; }
-  // Prepares the dice for the next outcome. Returns false after the last outcome; the next run then gives the first
+  // Prepares the dice for the next outcome. Returns false after the last outcome. The next run then gives the first
   // again.
   bool Next();
 

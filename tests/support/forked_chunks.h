@@ -2,9 +2,9 @@
 //
 //   PROGRAM [--THINGS N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
-// Runs one seed after the other until N things, such as programs, ran. Chunks of 50 seeds run in child processes, so
-// that a crash is reported with its seed. With --results, finished chunks are appended to a file, and the same command
-// resumes.
+// Runs one seed after the other until N things, such as programs, ran, or until five chunks failed. Chunks of 50 seeds
+// run in child processes, so that a crash is reported with its seed. With --results, finished chunks are appended to a
+// file, and the same command resumes: it runs failed and missing chunks only.
 #pragma once
 
 #include <array>

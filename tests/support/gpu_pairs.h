@@ -20,7 +20,7 @@ inline Program Copy(int64_t rows, int64_t columns) {
 }
 
 // Returns a copy of a matrix of size x size elements with a thread block for each row (`rows`) or column, of size / 4
-// threads. With `vector` > 1, a thread copies that many adjacent elements as a vector.
+// threads. A thread copies `vector` neighbors of its row or column at a time, as a vector if `vector` > 1.
 inline Program CopyAlong(bool rows, int64_t vector, int64_t size = 1024) {
   Schedule s = Scheduled(Copy(size, size));
   auto loops = s.GetLoops(s.GetBlock("copy"));

@@ -1,5 +1,5 @@
 // For tests that compare pages of docs/ with the code: reads lines and code blocks of a page. ExpectTable compares a
-// table of a page with rows that the code makes; with --update-goldens, it writes them to the page.
+// table of a page with rows that the code makes. With --update-goldens, it writes them to the page.
 #pragma once
 
 #include <fstream>

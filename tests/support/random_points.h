@@ -9,7 +9,7 @@
 namespace kiln::proof {
 
 // Integer relations for three questions: is f empty, is each result of f a result of some relation of g, and do the
-// results of f determine the sums `variables`?
+// results of f determine the values of the index sums `variables`?
 struct RandomQuestion {
   Relation f;
   std::vector<Relation> g;

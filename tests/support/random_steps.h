@@ -15,7 +15,8 @@ void RefreshHandles(State& state);
 Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
                 absl::Span<const Primitive* const> favored = {});
 
-// Draws `tries` random steps, without sampling steps and GPU axes, and applies those that are legal to the state.
+// Draws `tries` random steps of all primitives but sampling steps and `bind`, and applies those that are legal to the
+// state.
 void TryRandomSteps(State& state, int tries, Dice& dice);
 
 }  // namespace kiln

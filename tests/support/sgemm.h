@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// Returns C source of a naive matrix product and a cblas_sgemm that calls it. `factor` multiplies each sum, to inject
-// an error.
+// Returns C source of a naive matrix product and a cblas_sgemm that calls it. This cblas_sgemm does nothing unless the
+// order is row-major, alpha is 1 and beta is 0. `factor` multiplies each sum, to inject an error.
 inline std::string SgemmSource(const std::string& factor = "1") {
   return absl::StrCat(
       "static void sgemm(int ta, int tb, long m, long n, long k, const float* a, long lda, const float* b,\n"

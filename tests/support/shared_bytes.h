@@ -34,8 +34,8 @@ inline Id BlockBelow(const Program& program, const plan::Node& node) {
 }
 
 // Returns, for each kernel that PlanKernels made of the program, its name, the bytes of shared memory that the check
-// counts, and the bytes of its launch. A kernel that only the plan has, without a block of the program, has 0 counted
-// bytes.
+// gpu-shared counts, and the bytes of its launch. A kernel that only the plan has, without a block of the program, has
+// 0 counted bytes. Returns nothing if the program has no synchronization plan.
 inline std::vector<SharedOfKernel> SharedOfKernels(const Program& program, const plan::Planned& planned) {
   const auto kernels = Kernels(planned.program, planned.plan);
   const auto points = PlanSynchronization(program);

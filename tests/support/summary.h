@@ -20,7 +20,8 @@ struct RunFiles {
 std::vector<Json> ReadChunks(const RunFiles& files);
 // Appends a line to the results file, if there is one: the fields of `chunk` and "binary", the hash of this program.
 void AppendChunk(const RunFiles& files, Json chunk);
-// Adds each number in the JSON object `from`, also in objects inside it, to the number with the same key in `to`.
+// Adds each number in the JSON object `from`, also in objects inside it, to the number with the same key in `to`. A
+// number that `to` lacks counts as 0. Ignores lists, texts and other values.
 void AddNumbers(const Json& from, Json& to);
 // Writes the summary file: the name of the run, commit, date and CPU, and the fields of `found`. Does nothing if
 // `files.summary` is empty.

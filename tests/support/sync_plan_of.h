@@ -7,7 +7,8 @@
 
 namespace kiln {
 
-// Returns the plan. Fails the test and returns an empty plan if there is none.
+// Returns the synchronization plan of the program. Fails the test and returns an empty plan if PlanSynchronization
+// returns an error.
 inline SyncPlan PlanOf(const Program& p) {
   const absl::StatusOr<SyncPlan> plan = PlanSynchronization(p);
   EXPECT_TRUE(plan.ok()) << plan.status();

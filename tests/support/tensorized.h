@@ -24,7 +24,8 @@ inline const IntrinsicFamily& FamilyOf(const CpuInstruction& row) {
 }
 
 // Returns the program C[i, j] sum= A[i, k] * B[j, k] with the types of an instruction: A and B are widened to the type
-// of C. The extents are 2, 2 and 3 times those of the instruction; if `rows` is given, i has that many rows instead.
+// of C. The extents of i, j and k are 2, 2 and 3 times those of the instruction. If `rows` is above 0, it is the extent
+// of i instead.
 inline Program Product(const CpuInstruction& row, int64_t rows = 0) {
   Builder b("product");
   const DType factor = *ParseDType(row.factor), sum = *ParseDType(row.sum);

@@ -1,5 +1,5 @@
-// The program and space of the tests in this folder: a matmul, tiled twice, with copies and partial sums as
-// structural choices.
+// The program and the space of the tests in this folder: a matmul whose loops are each split into two by sampled tiles.
+// A copy of A and an accumulator are structural choices. The number of unrolled iterations is sampled.
 #pragma once
 
 #include <string>

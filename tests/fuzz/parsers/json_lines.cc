@@ -1,5 +1,5 @@
 // libFuzzer target for records as JSON lines: records that can be imported can be exported and imported
-// again.
+// again. Errors name line and column.
 #include <sstream>
 
 #include "search/database/json_lines.h"

@@ -1,4 +1,5 @@
 // libFuzzer target for programs as text: a program that parses prints, and parses again to the same program.
+// Errors name line and column.
 #include "lang/text/hash.h"
 #include "lang/text/text.h"
 #include "tests/fuzz/parsers/placed.h"

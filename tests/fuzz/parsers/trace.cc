@@ -1,4 +1,5 @@
-// libFuzzer target for traces as text: a trace that parses prints, and parses again to the same trace.
+// libFuzzer target for traces as text: a trace that parses prints, and parses again to a trace that prints the
+// same. Errors name line and column.
 #include "tests/fuzz/parsers/placed.h"
 #include "trace/text.h"
 

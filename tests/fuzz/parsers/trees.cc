@@ -1,5 +1,5 @@
-// libFuzzer target for the trees of cost models: trees that parse can be evaluated and passed to the training
-// library, and are written as the same bytes.
+// libFuzzer target for the trees of cost models. Trees that parse can be evaluated, and are written as the same
+// bytes, also after conversion to XGBoost's format and back. Others are refused as invalid arguments.
 #include "lang/base/check.h"
 #include "search/cost/forest.h"
 #include "search/cost/xgboost_document.h"

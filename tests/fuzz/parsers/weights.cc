@@ -1,4 +1,5 @@
-// libFuzzer target for files of weights: a file that can be read can be written as safetensors, and read again.
+// libFuzzer target for files of weights: a file that can be read can be written as safetensors, and read again,
+// unless safetensors do not allow a name. Others are refused as invalid arguments.
 #include "absl/strings/match.h"
 #include "backends/model/safetensors.h"
 #include "backends/model/weights_file.h"

@@ -1,5 +1,5 @@
-// Tests that nchwc-layout, with the modules that follow it, keeps the results of a padded convolution.
-// tests/modules/cases/layout has its sketches.
+// Tests that a padded 1D convolution computes the same results after nchwc-layout and the modules that follow it, under
+// random decisions. tests/modules/cases_test.cc compares the sketches themselves with the text in cases/layout.
 #include <gtest/gtest.h>
 
 #include "lang/text/text.h"

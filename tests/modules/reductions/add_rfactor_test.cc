@@ -1,5 +1,5 @@
-// Tests that add-rfactor, with the modules that follow it, keeps the results of products of a matrix and a vector.
-// tests/modules/cases/reductions has its sketches.
+// Tests that matrix-vector products compute the same results after add-rfactor and the modules that follow it, under
+// random decisions. tests/modules/cases_test.cc compares the sketches themselves with the text in cases/reductions.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

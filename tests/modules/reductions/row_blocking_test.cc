@@ -1,5 +1,6 @@
-// Tests that row-blocking, with the modules that follow it, keeps the results of a softmax of 6 rows of 37 elements.
-// tests/modules/cases/reductions has its sketches.
+// Tests that a softmax of 6 rows of 37 elements computes the same results after row-blocking and the modules that
+// follow it, under random decisions. tests/modules/cases_test.cc compares the sketches themselves with the text in
+// cases/reductions.
 #include <gtest/gtest.h>
 
 #include "testing/module_cases.h"

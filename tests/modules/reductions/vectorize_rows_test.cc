@@ -1,5 +1,6 @@
-// Tests that vectorize-rows, among the late modules, keeps the results of a softmax whose rows vectors do not divide.
-// tests/modules/cases/reductions has its sketches.
+// Tests that a softmax whose rows of 37 elements are not divided by vectors of 16 lanes computes the same results after
+// vectorize-rows and the other late modules, under random decisions. tests/modules/cases_test.cc compares the sketches
+// themselves with the text in cases/reductions.
 #include <gtest/gtest.h>
 
 #include "testing/module_cases.h"

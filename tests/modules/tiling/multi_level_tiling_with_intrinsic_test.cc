@@ -1,5 +1,6 @@
-// Tests that sketches of multi-level-tiling-with-intrinsic keep the results of products whose shapes its tiles do not
-// fit, and of products of a matrix with its transpose. tests/modules/cases/tiling has its sketches.
+// Tests that products whose sizes the tiles do not divide, and products of a matrix and its transpose, compute the same
+// results after multi-level-tiling-with-intrinsic, under random decisions. tests/modules/cases_test.cc compares the
+// sketches themselves with the text in cases/tiling.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"

@@ -1,5 +1,5 @@
-// Tests that tilings pack only operands that some loop reads again as a whole: the weights of a depthwise convolution,
-// and not its input. tests/modules/cases/tiling has the resulting sketches.
+// Tests that the space of CPUs packs only operands that some loop reads again as a whole: the weights of a depthwise
+// convolution, and not its input. tests/modules/cases/tiling has examples of sketches with packed operands.
 #include <gtest/gtest.h>
 
 #include "lang/analysis/access.h"

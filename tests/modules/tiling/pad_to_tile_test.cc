@@ -1,5 +1,6 @@
-// Tests that sketches of pad-to-tile, with the modules that follow it, keep the results of a matmul whose sizes no tile
-// divides. tests/modules/cases/tiling has its sketches.
+// Tests that a matmul whose sizes no tile divides computes the same results after pad-to-tile and the modules that
+// follow it, under random decisions. tests/modules/cases_test.cc compares the sketches themselves with the text in
+// cases/tiling.
 #include <gtest/gtest.h>
 
 #include "testing/matmul.h"

@@ -1,5 +1,5 @@
-// How a block accesses its buffers: the indices, and the loops that each index depends on. Modules read
-// programs through this header and axes.h, never through the pools of a Program.
+// How a block accesses its buffers: the indices, and the loops that each index depends on. Modules read indices through
+// this header and axes.h instead of the marks and expressions of a Program.
 //
 //   for i, j, k: C[i, j] += A[i, k] * B[k, j]
 //     ResultIndices: i, j      ReadIndices: (i, k), (k, j)      AccessOf A: loops {0}, {2}, steps 0, 2
@@ -23,14 +23,17 @@ using Indices = std::vector<IndexSum>;
 Indices ResultIndices(const Program& program, Id block);
 std::vector<Indices> ReadIndices(const Program& program, Id block);
 
-// Returns the live loops that an index over the iters of a block depends on.
+// Returns the live loops that the bindings of an index's iters name, in the order of the index's terms, repeated if
+// several terms depend on a loop. Leaves out loops inside a mark that the index algebra could not divide.
 std::vector<Id> LoopsAlong(const Bindings& bindings, const IndexSum& index);
 
-// True if every index of every read is a constant or an iter; with `offsets`, also an iter plus a constant.
+// True if every index of every load is a constant or an iter; with `offsets`, also an iter plus a constant. Ignores
+// gathers.
 bool ReadsAtIters(const Program& program, Id block, bool offsets);
 
-// Returns the load that a block copies if it does nothing else: its value is the load, or the load within bounds and
-// zero elsewhere. Otherwise returns kNone.
+// Returns the load (kLoad) that a block stores unchanged. The block may also store the load where the conditions of a
+// kWithin hold, and zero (+0.0 for floats) elsewhere. Returns kNone for other values, for reductions, and for blocks
+// with several results.
 Id CopiedLoad(const Program& program, Id block);
 
 // How a block reads one operand: the loops that its indices depend on. A loop is given by its position in
@@ -41,16 +44,17 @@ struct AccessPattern {
   bool DependsOn(int loop) const;
 };
 // Returns how the block reads `buffer`. In an index such as g * 16 + c (groups and channels), `steps` names the loop of
-// c if `groups` is true, and no loop (-1) otherwise.
+// c if `groups` is true, and no loop (-1) otherwise. Where loads of the buffer have different steps, the step is -1. If
+// the block has no load of the buffer, all steps are -2.
 AccessPattern AccessOf(const Program& program, Id block, Id buffer, bool groups = true);
 
-// True if some spatial loop occurs in no index of this operand, so that each of its iterations reads the whole operand
-// again: both operands of a matrix product, the weights of a depthwise convolution. False if only windows overlap, as
-// in the input of a depthwise convolution.
+// True if some spatial loop with several iterations occurs in no index of this operand, so that each of its iterations
+// reads the operand again: both operands of a matrix product, the weights of a depthwise convolution. False if only
+// windows overlap, as in the input of a depthwise convolution.
 bool IsReusedWhole(const Program& program, Id block, const AccessPattern& access);
 
-// Returns the position in LoopsAround(block) of the last reduction loop that shares an index with a spatial loop, as
-// the window of a convolution does; -1 if there is none.
+// Returns the position in LoopsAround(block) of the innermost reduction loop with several iterations that occurs in one
+// index of a load together with a spatial loop, as the window of a convolution does; -1 if there is none.
 int LastWindow(const Program& program, Id block);
 
 }  // namespace kiln

@@ -28,7 +28,7 @@ struct ResultAxis {
 std::vector<ResultAxis> ResultAxes(const Program& program, const Bindings& bindings);
 
 // Returns the iter that indexes the last dimension of the first result, alone or plus a constant. Returns nullopt if
-// the index is another sum, or the result has no dimensions.
+// the index is anything else, or the result has no dimensions.
 std::optional<int> LastDimIter(const Program& program, Id block);
 
 }  // namespace kiln

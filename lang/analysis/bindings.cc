@@ -31,8 +31,8 @@ IndexSum Resolver::Resolve(Id mark, Interval* bounds) {
       continue;
     }
     IndexSum value = ResolveChecked(definition);
-    // Drops a remainder that has no effect: one by at least the extent of its source, even if tiles are imperfect.
-    // Keeps a remainder by 1, which gives 0.
+    // Drops a remainder that has no effect because lower * extent is at least the extent of the source. Values beyond
+    // that extent (of imperfect tiles) belong to no instance. Keeps a remainder by 1, which gives 0.
     const Source source = Source::Mark(definition);
     const bool whole = split.extent != 1 && split.lower * split.extent >= extents_(source);
     const int64_t extent = whole ? 0 : split.extent;

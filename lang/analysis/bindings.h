@@ -45,10 +45,10 @@ class Resolver {
 
   IndexSum Resolve(Id mark, Interval* bounds = nullptr);
   // Returns the value of a source. The value of a live loop or an iter is the source itself. Dead loops and marks are
-  // replaced by their definitions.
+  // replaced by their definitions, with a guard for each definition that may leave its extent.
   IndexSum Resolve(Source source);
-  // Like Resolve, for a mark that must lie within its extent for an instance to exist. Adds a guard unless this is
-  // proven.
+  // Returns the value of a mark, as Resolve does, and adds a guard unless the mark is proven to lie within its extent.
+  // For marks that must lie within their extents for an instance to exist.
   IndexSum ResolveChecked(Id mark);
 
   const std::vector<Guard>& guards() const { return guards_; }
@@ -82,7 +82,8 @@ Id EnclosingBlock(const Program& program, Id node);
 // Returns the loops around a node, including those around its enclosing blocks, outermost first.
 std::vector<Id> LoopsAround(const Program& program, Id node);
 
-// Returns, for each loop of LoopsAround(block), in that order, true if it feeds an iter of the given kind.
+// Returns, for each loop of LoopsAround(block), in that order, true if it feeds an iter of the given kind. Does not
+// simplify: a loop that results from fusing and splitting feeds all iters that the fused loop fed.
 std::vector<bool> Feeds(const Program& program, Id block, IterKind kind);
 
 }  // namespace kiln

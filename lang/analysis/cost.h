@@ -10,33 +10,35 @@
 namespace kiln {
 
 // True if the block is cheap to inline: its body tests no padding and has no function that costs more than a division.
-// No index of its results has several terms, and no read has a stride along an iter. Otherwise readers would divide
-// indices or access memory with strides.
+// No index of its results has several terms, and no index of a load is a single iter times a factor above 1. Otherwise
+// readers would divide indices or access memory with strides.
 bool IsCheap(const Program& program, Id block);
 
-// True if exactly one block reads the block's result, with one load, and each iter of the reader indexes a dimension
-// alone, so that it reads each element once at most.
+// True if the block writes one buffer, exactly one block reads it, with one load, and each iter of the reader with
+// several values is the only term of some dimension's index, so that each element is read once at most.
 bool IsReadOnce(const Program& program, Id block);
 
-// True if the indices of every read of the block name its iters in the same order as the indices of its first result,
-// so that inlining the block permutes no access.
+// True if the indices of every load of the block name its iters in the same order as the indices of its first result,
+// so that inlining the block permutes no access. Ignores iters with one value. An iter that is no index of the result,
+// alone or plus a constant, may only come before the others.
 bool KeepsOrder(const Program& program, Id block);
 
 // Returns the set of operations (add, exp, ...) in the block's body.
 std::set<Op> OpsOf(const Program& program, Id block);
 
-// True for a reduction with one result in which some read does not depend on some spatial iter, so that tiles reuse
-// loaded data.
+// True for a reduction with one result in which some load does not depend on some spatial iter that has several values,
+// so that tiles reuse loaded data.
 bool HasReuse(const Program& program, Id block);
 
 // Return the number of machine instructions for one vector register of instances of a block. A multiply-add or a copy
 // counts as one, and a function as its polynomial or its calls. Loads are not counted, because instances share them.
-// `exprs`: the expressions that the block evaluates, each once.
+// The result is at least 1. `exprs`: the expressions that the block evaluates, each once.
 int64_t Instructions(const Program& program, Id block, const CostTable& costs);
 int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs, const CostTable& costs);
 
-// Return the number of operations of a block, which is that of one instance times the number of instances, or their sum
-// over the program. For rates such as GFLOP/s.
+// Return the number of operations of a block, or the sum over the blocks of the program, for rates such as GFLOP/s. An
+// instance counts one for each operation from Op::kAdd on (arithmetic and functions, but no casts, comparisons and
+// selects), and one more for the combination of a reduction. That is multiplied by the number of instances.
 double Flops(const Program& program, Id block);
 double Flops(const Program& program);
 

@@ -67,7 +67,8 @@ Exprs Body(const Program& p, Id block, Id buffer = kNone) {
   return visit.order();
 }
 
-// True if the condition holds for the buffers that some expression of the list reads.
+// True if `reads` returns true for some expression of the list. Its argument is the list of buffers that the expression
+// reads.
 template <typename Condition>
 bool AnyOf(const Program& p, Range list, const Condition& reads) {
   return absl::c_any_of(p.List(list), [&](Id expr) { return reads(p.expr_index.Reads(expr)); });

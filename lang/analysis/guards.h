@@ -12,14 +12,14 @@ namespace kiln {
 // True if the block has guards other than those of its iters' own extents. These exclude points of a tile
 // that belong to other tiles.
 bool HasInnerGuards(const Program& program, const Bindings& bindings);
-// Like HasInnerGuards above, but looks at one iteration of the loop `at`. Does not count a guard that keeps a mark
-// below its extent if the loops below `at` alone give the mark all its values (lang/analysis/region.h), and iters
-// depend on these loops only through the mark.
+// True if the block has guards other than those of its iters' own extents, in one iteration of the loop `at`. Does not
+// count a guard that keeps a mark below its extent if the loops below `at` alone give the mark all its values
+// (lang/analysis/region.h), and iters depend on these loops only through the mark.
 bool HasInnerGuards(const Program& program, const Bindings& bindings, Id at);
 
-// Returns the iters whose guard fails for whole iterations of the loop `at` (or of the loops around it). No instance
-// exists below such an iteration, so a block that is placed there must not run either. The block must have no inner
-// guards.
+// Returns the iters whose guard may fail for whole iterations of the loop `at` (or of the loops around it). No instance
+// exists below such an iteration, so a block that is placed there must not run either. A guarded iter whose range is
+// unknown is returned too. The block must have no guards other than those of its iters' own extents.
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
 // True if the block may read only a part of the region of the buffer that ReadRegion (lang/analysis/region.h) returns:

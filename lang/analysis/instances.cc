@@ -75,8 +75,8 @@ bool AreCovered(const Program& p, const std::vector<Id>& loops, const std::vecto
       loops, [&](Id loop) { return Covered(Source::Loop(loop), extents(Source::Loop(loop)), digits); });
 }
 
-// Adds the digits of what marks stand for: of each mark that its digits determine, and of marks in their values. This
-// relies on each mark lying within its extent where an instance runs.
+// For each mark whose value `digits` determine, adds the digits of the sum that the mark stands for, and so on for the
+// marks in that sum. This relies on each mark lying within its extent where an instance runs.
 void AddDigitsOfMarks(const Program& p, const std::vector<Id>& loops, std::vector<Digit>& digits) {
   Resolver resolver(p);
   std::set<Source> known;

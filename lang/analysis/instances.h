@@ -21,20 +21,21 @@ bool Determine(const Program& program, const std::vector<IndexSum>& sums, const 
 // True if proven: different iterations of the loop run different instances of the block, whichever iterations
 // of the loops below it they run.
 bool TellsApart(const Program& program, Id block, Id loop);
-// Like TellsApart above, for a block before it is moved: true if proven that different iterations of loops[0]
-// would run different instances if the block were computed below the last of `loops`, for these ranges of its
-// iters.
+// For a block before it is moved: true if proven that different iterations of loops[0] would run different instances if
+// the block were computed below the last of `loops`, for these ranges of its iters. The loops after loops[0] may be in
+// any iteration.
 bool TellsApart(const Program& program, const std::vector<DimRange>& ranges, const std::vector<Id>& loops);
 
-// True if proven: no two iterations of the loops around the block write the same element of the buffer. The loops around
-// the node `fixed` count as being in one iteration. False for reductions and for blocks within blocks.
+// True if proven: no two iterations of the loops around the block write the same element of the buffer. The loops
+// around the node `fixed` count as being in one iteration. False for reductions and for blocks within blocks.
 bool WritesElementsOnce(const Program& program, Id block, Id buffer, Id fixed);
 
-// True if proven: the loops around the block run all of its instances. A part of a loop that was cut in two does not.
+// True if proven: the loops around the block run all of its instances. False for each of the two copies of a block that
+// cutting a loop in two parts leaves.
 bool RunsAllInstances(const Program& program, Id block);
 
-// OK if no instance of the block runs twice in `loops`, so that its reduction can be initialized on entry to the first
-// of them. `loops` are all loops from there down to the block.
+// OK if it is proven that no instance of the block runs twice in `loops`, so that its reduction can be initialized on
+// entry to the first of them. Otherwise kFailedPrecondition. `loops` are all loops from there down to the block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
 
 // Returns the position in LoopsAround(block) of the outermost loop that feeds a reduction iter; the number of those

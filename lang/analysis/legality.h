@@ -34,12 +34,12 @@ absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
 // OK if the program after a step passes CheckOwners, or if the program before the step fails it.
 absl::Status CheckKeepsOwners(const Program& before, const Program& after);
-// OK if the pipelined loop has a stage for each child and a ring for each buffer that one child writes for another.
-// Such a buffer must be a temporary that only this loop uses. One block writes it anew in each iteration, and later
-// children of the same or a later stage read what that block wrote. Its ring has one copy more than the stages that it
-// spans. An asynchronous child must be a copy, and a bulk copy must be a box; elements beyond bounds may be zeros. A
-// producer writes rings only. A producer or bulk copy reads nothing that its nest writes, except rings of such
-// children.
+// OK if the pipelined loop has a stage (0 .. 64) for each child and a ring for each buffer that one child writes for
+// another. Such a buffer must be a temporary that only this loop uses. One block writes it anew in each iteration, and
+// later children of the same or a later stage read what that block wrote. Its ring has at least one copy more than the
+// stages by which the last reader lags behind the writer, and at most 65. An asynchronous child must be a copy, and a
+// bulk copy must be a box; elements beyond bounds may be zeros. No two children write one buffer. A producer writes
+// rings only. A producer or bulk copy reads nothing that its nest writes, except rings of such children.
 absl::Status CheckPipeline(const Program& program, Id loop);
 
 // A buffer that one child of a loop writes and other children read. Numbers are positions among the children.

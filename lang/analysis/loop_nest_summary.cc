@@ -123,7 +123,7 @@ LoopNestSummary::Values LoopNestSummary::ValuesOf(Range marks, int32_t iters) {
   return values;
 }
 
-// Approximates a computed index by the terms of all indices that it is computed from, as guesses with scale 1.
+// Approximates a computed index, neither exact nor bounded, by one term of scale 1 for each term of its source indices.
 LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
   Values sources;
   absl::InlinedVector<Id, 8> open{index};
@@ -262,9 +262,9 @@ LoopNestSummary::Value LoopNestSummary::ValueOf(Id mark, int32_t iters) {
   return out;
 }
 
-// Appends the terms of split.scale * ((value / lower) % extent) to terms_. Returns true if every term of the value is a
-// multiple of `lower`, vanishes in the division, or can be split in two. Otherwise returns false and leaves partial
-// terms.
+// Appends the terms of split.scale * ((value / lower) % extent) to terms_. Returns true if these are exact: every term
+// of the value is a multiple of `lower`, vanishes in the division, or can be split in two, and nothing carries.
+// Otherwise returns false and leaves partial terms.
 bool LoopNestSummary::Divide(const Value& value, const IndexSplit& split) {
   const int64_t lower = split.lower, extent = split.extent;
   if (value.offset < 0) return false;
@@ -311,7 +311,7 @@ void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Va
     }
   }
   out.exact = false;
-  // Bounds what the terms add together that are not multiples of the divisor. The multiples stay linear.
+  // Bounds the sum of the terms that are not multiples of the divisor. The multiples stay linear.
   const auto divides = [&](const NestTerm& t) {
     return split.extent == 0 && !t.guess && t.scale > 0 && t.scale % split.lower == 0;
   };
@@ -358,7 +358,7 @@ IndexSum LoopNestSummary::AsSum(const Value& value) const {
   return sum;
 }
 
-// Simplifies a value in which one loop has several terms. The value's terms must be the last ones in terms_.
+// Simplifies a value in which one loop has several terms, if it is exact. Its terms must be the last ones in terms_.
 void LoopNestSummary::Normalize(Value& value) {
   if (!value.exact) return;
   const auto terms = Part(terms_, value.terms);

@@ -11,8 +11,8 @@
 //   for (const NestBlock& block : nests.blocks()) ...
 //
 // Loops and blocks are in program order and are named by their position. The set of loops around a block is a
-// mask with one bit per depth (0 is the outermost loop); depths from 63 on share the last bit. A parametric
-// extent is replaced by its upper bound.
+// mask with one bit per depth (0 is the outermost loop); depths from 63 on share the last bit. All extents must be
+// constants: Read aborts for a parameter.
 #pragma once
 
 #include <vector>
@@ -102,8 +102,9 @@ class LoopNestSummary {
   static uint64_t Bit(int depth) { return uint64_t{1} << (depth < 63 ? depth : 63); }
   // Returns a mask of the loops that the index of an access depends on: bit d for the loop at depth d.
   uint64_t Indexed(const NestAccess& access) const;
-  // Returns by how many elements of memory one iteration of the loop at `depth` moves an access; 0 if it does not.
-  // Ignores terms that divide the loop.
+  // Returns by how many elements of memory one iteration of the loop at `depth` moves an access; 0 if it does not move.
+  // Counts the terms of the index that contain the loop or its remainder (i, i % n), as if no remainder wrapped around.
+  // Ignores terms that contain a quotient of the loop (i / n, (i / n) % m).
   int64_t Stride(const NestAccess& access, int depth) const;
 
  private:

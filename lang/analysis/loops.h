@@ -11,11 +11,12 @@ namespace kiln {
 
 // OK if the iterations of a loop may run in parallel. The loop must feed no reduction iter. No iteration may read what
 // another writes. A block below that writes a buffer which is also used outside the loop must have iters that depend on
-// the loop, and must not repeat what other iterations do. Otherwise kFailedPrecondition with the reason.
+// the loop, and must not repeat what other iterations do, except a store by the buffer's only writer below the loop.
+// Otherwise kFailedPrecondition with the reason. A loop with one iteration need only feed no reduction iter.
 absl::Status CheckDataParallel(const Program& program, Id loop);
 
-// OK if the iterations may become vector lanes. Like CheckDataParallel, but the loop may feed reductions, and no loop
-// below may be parallel or vectorized.
+// OK if the iterations may become vector lanes: they are independent as for CheckDataParallel, except that the loop may
+// feed reductions, and no loop below is parallel or vectorized.
 absl::Status CheckVectorizable(const Program& program, Id loop);
 
 // OK if the iterations stay independent when all of them share one copy of each buffer that only this loop uses,
@@ -23,8 +24,8 @@ absl::Status CheckVectorizable(const Program& program, Id loop);
 absl::Status CheckShared(const Program& program, Id loop);
 
 // OK if `block`, which reads what `producers` write, may leave its loops and move to the node `to`. If the iterations
-// of a parallel, vectorized or axis loop repeat a producer's reduction, each iteration has its own result, and `block`
-// must stay inside that loop.
+// of a loop that is neither serial nor unrolled may repeat a producer's reduction, each iteration has its own result,
+// and `block` must stay inside that loop.
 absl::Status CheckMayLeave(const Program& program, Id block, const std::vector<Id>& producers, Id to);
 
 // True if an iteration of the loop may read elements of the buffer that only other iterations write. That is so if a
@@ -44,8 +45,8 @@ struct LoopUse {
   bool spatial = false, reduction = false;
 };
 LoopUse UseOf(const Program& program, Id block, Id loop);
-// Like UseOf, but for a loop that seems to feed both kinds of iters, returns the kinds that it still feeds after the
-// bindings are simplified.
+// Returns the kinds of iters of the block that the loop feeds. If definitions that are not simplified (UseOf) say both
+// kinds, returns those that the loop still feeds after the bindings are simplified.
 LoopUse AxisUse(const Program& program, Id block, Id axis);
 
 // Returns the loops below a node, in program order.

@@ -8,7 +8,7 @@
 //   nesting     no vectorized loop is in a vectorized one, no parallel loop in a parallel or vectorized one
 //   owners      only a buffer's owner (a thread, warp or block) uses it (lang/analysis/legality.h)
 //
-// The validator's check `registers` and lowering both call this.
+// Loops with one iteration are exempt. The validator's check `registers` and lowering both call VerifyLowerable.
 #pragma once
 
 #include "absl/status/status.h"

@@ -160,7 +160,7 @@ class OwnerCheck {
   }
 
   // OK unless the use is a reduction over an axis along which each thread (or other owner) has its own copy of the
-  // buffer. The threads of such a reduction must combine into one element.
+  // buffer. A reduction over an axis must combine into one element that all its threads share.
   absl::Status CheckCombines(const Use& use) const {
     for (const LoopKind axis : CombinedAxes(use)) {
       return No(absl::StrCat(Name(), " is in ", ToString(Storage()), " memory: each ", OwnerText(),

@@ -224,8 +224,9 @@ class PipelineCheck {
     return absl::OkStatus();
   }
 
-  // Checks a buffer that one child of the pipelined loop writes and others read: one block must write all of it anew in
-  // each iteration, and the readers must stay within what this block wrote in the same iteration.
+  // Checks a buffer that one child of the pipelined loop writes and others read: only the loop uses it, one block
+  // writes it anew and without gaps in each iteration, and the readers stay within what this block wrote in the same
+  // iteration.
   absl::Status CheckCarried(const CarriedBuffer& c) const {
     const std::string what = absl::StrCat(Name(c.buffer), ", which child ", c.writer, " of ",
                                           Describe(p_, loop_), " makes for others, ");

@@ -207,7 +207,7 @@ class ComputeAtConditions {
       return No(absl::StrCat(Describe(p_, consumer), " reads it outside of ", Describe(p_, loop)));
     }
     // Refuses a loop that feeds a reduction of the consumer, or that is inside such a loop, if the reduction starts
-    // from values that the block writes: it reads them before the first such loop begins.
+    // from values that the block writes: the reduction reads these before the first such loop begins.
     for (const Id buffer : written_) {
       if (!ReadsInitially(p_, consumer, buffer) || KILN_DEFECT("compute-at.initial")) continue;
       for (Id at = loop; p_.IsLoop(at); at = p_.nodes[at].parent) {

@@ -1,4 +1,4 @@
-// Computes which region of a buffer the blocks below a loop touch in one iteration of that loop.
+// Computes which region of a buffer a block touches in one iteration of a loop around it, or in the whole program.
 #pragma once
 
 #include <vector>
@@ -36,8 +36,8 @@ bool IsMadeBelow(const Program& program, Id mark, Id at);
 bool TakesEveryValue(const Program& program, Id mark, Id at);
 bool IsAlone(const Program& program, Id mark, const IndexSum& value);
 
-// Returns, for each index of a gather, its mark over the iters of `block`, if the index is a function of the iters and
-// lies within its dimension; otherwise kNone.
+// Returns, for each index of a gather, its mark over the iters of `block`, if the index is the value of a mark (kIndex)
+// that is proven to lie within its dimension; otherwise kNone.
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather);
 
 // True if proven: every element in `part` is also in `whole`.

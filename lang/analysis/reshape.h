@@ -17,8 +17,10 @@ std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id b
 
 // The first and last index of a box, by dimension.
 using Box = std::vector<Interval>;
-// Like ItersByElement, for a block that reads the elements of a box, each in exactly one instance, at indices that are
-// an iter plus a constant. `box` receives the box.
+// Returns the iters of a block as functions of the indices at which it reads the buffer, if the block reads the
+// elements of a box inside the buffer, each in exactly one instance, by one load at indices that are an iter plus a
+// constant. `box` receives the box. Otherwise returns nullopt, as for a block that divides an iter which the load
+// shifts.
 std::optional<std::vector<IndexSum>> ItersByElementOfBox(const Program& program, Id block, Id buffer,
                                                          Box& box);
 

@@ -46,7 +46,7 @@ ValueRange Intersection(const ValueRange& a, const ValueRange& b);
 // Returns the range of all values that a dtype can represent.
 ValueRange FullRange(DType type);
 
-// True if the operation is undefined for some operands: integer divisions and shifts.
+// True if the operation is undefined for some operands: integer divisions, integer remainders and shifts.
 bool IsPartial(Op op, DType type);
 // True if the operation is defined for all operands in the ranges: no divisor is 0, the smallest integer is
 // not divided by -1, and shift counts are below the width.

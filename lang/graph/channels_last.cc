@@ -199,9 +199,9 @@ class KeptOrders {
     return kinds_.Has(buffer, Kind::kPosition) && channels < kLeastChannels;
   }
 
-  // Keeps the order of what a block writes if a result has fewer channels than the shortest vector has lanes: lanes
-  // then lie along positions. If the block reduces and reads a constant, as a product with weights, keeps the order of
-  // what it reads, too.
+  // Keeps the order of what a block writes if a result has positions and fewer channels than the shortest vector has
+  // lanes (kLeastChannels): lanes then lie along positions. If the block reduces and reads a constant, as a product
+  // with weights, keeps the order of what it reads, too.
   void KeepFewChannels(Id block) {
     const std::vector<Id> read = ReadBuffers(p_, block), written = WrittenBuffers(p_, block);
     if (absl::c_none_of(written, [&](Id b) { return HasFewChannels(b); })) return;
@@ -279,8 +279,8 @@ class Permuting {
     return absl::c_is_sorted(walked) ? std::vector<int>() : order;
   }
 
-  // If a temporary that the block uses gets another order of dimensions, puts the dimensions of the constants that it
-  // reads in the matching order. Constants of the caller are copied.
+  // If a temporary that the block uses gets another order of dimensions, puts the dimensions of the constants that the
+  // block loads in the matching order. Constants of the caller are copied. Constants with bytes stay as they are.
   void PermuteConstants(Id block) {
     bool changes = false;
     ForEachDim(p_, block, [&](Id buffer, int, Id) {

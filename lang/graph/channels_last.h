@@ -22,8 +22,8 @@
 // - those that elementwise operations or padding make of inputs without permuting them: the first window reads them in
 //   the order of the inputs
 // - those that elementwise operations make results of without permuting them
-// - those with so few channels that no vector is full, as the three colors of a result, and those that are multiplied
-//   with constants and summed to such results
+// - those with fewer than 4 channels, which fill no vector, as the three colors of a result, and those that are
+//   multiplied with constants and summed to such results
 // - those with a position and another dimension that one iter indexes, as in a product after an image was flattened to
 //   a vector
 #pragma once

@@ -35,7 +35,7 @@ class Separating {
   };
 
   // Returns the parts of a concatenation that the block stores as one operation (nested kWithin), by position. Sets
-  // iter_ to the iter that the parts follow each other along. Returns an empty list if the block is no such
+  // iter_ to the iter along which the parts follow each other. Returns an empty list if the block is no such
   // concatenation or AreApart is false.
   std::vector<Part> PartsOf(Id block) {
     const std::optional<Piece> piece = WrittenPiece(p_, block);

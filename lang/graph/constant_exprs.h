@@ -10,20 +10,23 @@
 
 namespace kiln {
 
-// Knows which buffers of an imported model are constants that the caller gives, or computed from such constants
-// alone (PreparedBuffers). The program must outlive it.
+// Knows which buffers of an imported model are constants, and which are computed from constants of the caller before
+// the model runs (PreparedBuffers). Adds blocks to the model, also such that compute constants. The program must
+// outlive it.
 class ConstantBuffers {
  public:
   // Moves the nests that read constants alone before all other nests.
   explicit ConstantBuffers(Program& program);
 
-  // True for a constant, with bytes or without, and for a buffer that is computed once from constants.
+  // True for a constant, with bytes or without, and for a buffer that the prepare phase computes from constants of the
+  // caller.
   bool IsConstant(Id buffer) const;
   // True for a constant that the caller passes, as its bytes are not in the program, and for a buffer that the prepare
   // phase computes from such constants.
   bool IsGiven(Id buffer) const;
 
-  // True if the expression reads constants (IsConstant) alone, at sums of iters, and everything it does is arithmetic.
+  // True if the expression loads from constants (IsConstant) alone, and contains no gather, no padding (kWithin) and no
+  // value of an iter (kIndex).
   bool ReadsOnlyConstants(Id expr) const;
 
   // Adds a buffer and a block that computes buffer[iters] = value, before the child `before` of the root, and returns

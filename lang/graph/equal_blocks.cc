@@ -43,8 +43,8 @@ class EqualBlocks {
   }
 
  private:
-  // True if the block may be merged with an equal one: it is the only writer of a temporary, and whatever it reads is
-  // written before it or never.
+  // True if the block may be merged with an equal one: it is the only writer of a temporary, whatever it reads is
+  // written before it or never, and it has no annotations, contains no blocks and continues no reduction.
   bool MayMerge(Id block) {
     const BlockNode& b = p_.block(block);
     if (b.dests.count != 1 || b.accumulates || p_.nodes[block].first != kNone || b.annotations.count != 0)

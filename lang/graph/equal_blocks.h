@@ -8,7 +8,8 @@
 namespace kiln {
 
 // Merges blocks of an imported model that compute the same from the same buffers, if their results are temporaries that
-// nothing else writes. The first of them stays. Returns the number of blocks that are gone. Safe from any thread.
+// nothing else writes. Leaves blocks with annotations alone. The first of equal blocks stays. Returns the number of
+// blocks that are gone. Safe from any thread.
 int MergeEqualBlocks(Program& program);
 
 }  // namespace kiln

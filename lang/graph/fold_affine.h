@@ -23,7 +23,8 @@ namespace kiln {
 // constants alone becomes a part of the shift.
 //
 // A scale folds if the weights are indexed with all iters on which it depends. Nothing folds if the sum has another
-// reader or is a result of the model. Returns the number of sums that changed. Safe from any thread.
+// reader or is a result of the model, or if its reader only adds a number or a constant that needs no computing.
+// Returns the number of sums that changed. Safe from any thread.
 int FoldAffine(Program& program);
 
 }  // namespace kiln

@@ -18,18 +18,20 @@
 
 namespace kiln {
 
-// Joins, in an imported model, reductions that differ in constants alone, which one spatial iter of each walks. The
-// stores that read the results are joined too, and must differ in the same way; otherwise the reductions stay apart.
-// Whatever reads the last results then reads slices. Results of the model are no slices, so they are not joined.
+// Joins, in an imported model, sums that differ alone in constants that the caller gives and that one spatial iter of
+// each sum walks. If each sum's result has a store as its only reader, these stores are joined too, and so on for the
+// stores' results. The sums stay apart if only some of them have such a store, or if their stores differ in more than
+// such constants. Whatever reads the last results then reads slices. Results of the model are no slices, so they are
+// not joined.
 //
-// Joins only where an estimate says that it gains (JoinEstimate). Returns the number of reductions that were joined
-// into others. Safe from any thread.
+// Joins only where an estimate says that it gains (JoinEstimate). Returns the number of sums that were joined into
+// others. Safe from any thread.
 int JoinSiblings(Program& program);
 
-// Estimates what joining saves, in cycles, and compares it with the time of the sums. SaveReads counts operands that
-// are read once less from beyond the second cache. Operands that this cache holds cost nothing, because loads of other
-// products hide them. SaveCalls counts calls. The constants fit what was measured on Zen 5
-// (bench/results/siblings.jsonl).
+// Estimates what joining saves, in cycles, and compares it with the time of the sums: joining gains if it saves at
+// least 5% of that time. SaveReads counts operands that are read once less from beyond the second cache (more than 1
+// MiB). Smaller operands cost nothing, because loads of other products hide them. SaveCalls counts calls. The constants
+// fit what was measured on Zen 5 (bench/results/siblings.jsonl).
 struct JoinEstimate {
   double saved = 0, all = 0;  // cycles
   void AddSums(const std::vector<int64_t>& extents, double count);

@@ -56,7 +56,7 @@ std::optional<int> PlainIter(const Program& p, absl::Span<const Iter> iters, Id 
   return sum.splits[0].source.id;
 }
 
-// Finds the iters and the dimensions that can be merged with the next one.
+// Finds the dimensions that can be merged with the next one, and the pairs of iters that index two such dimensions.
 class Finder {
  public:
   Finder(const Program& program, const std::set<Id>& copies)
@@ -265,7 +265,7 @@ class Rewriter {
   bool IsTail(Id buffer, int d) const { return dims_.contains({buffer, d - 1}); }
   absl::Span<const Iter> Iters() const { return from_.Iters(from_.block(block_).iters); }
 
-  // Sets position_: for each iter its new position, or -1 if it is merged into the iter before it.
+  // Sets position_: for each iter its new position, or -1 if it is the second iter of a merged pair.
   void Number() {
     std::set<int> tails;
     for (const auto& [pair, second] : pairs_) {

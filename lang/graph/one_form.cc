@@ -108,7 +108,7 @@ class OperandOrder {
 };
 
 // Rewrites each block so that its iters have one order. Leaves out iters with one value, except the last reduction iter
-// of a reduction.
+// of a reduction. Then removes the dimensions of one element from temporaries.
 class Iteration {
  public:
   explicit Iteration(Program& program) : p_(program) {}
@@ -225,7 +225,7 @@ bool RepeatsAConstant(const Program& p, Id block) {
   return value.op == Op::kConstant || IsOfIters(p, p.List(b.values)[0]);
 }
 
-// Removes the blocks whose results nothing reads.
+// Removes the blocks whose results are temporaries that nothing reads, from the last block to the first.
 void DropUnreadBlocks(Program& p) {
   const std::vector<Id> blocks = Blocks(p);
   for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {

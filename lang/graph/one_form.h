@@ -21,9 +21,10 @@ void InlineRepeatedConstants(Program& program);
 // - blocks that compute the same become one block (lang/graph/equal_blocks.h)
 // - a store whose only reader is a store with as many instances, which reads each element once, is inlined, if that
 //   permutes nothing and the reader does not write a part of a concatenation
-// - a store that only reshapes or repeats a temporary, without permuting it, is inlined everywhere, and one that
-//   permutes a temporary into others that permute it again
-// - of operands that may be exchanged, those that the model computes later come first, then constants, then numbers
+// - a store that only reshapes or repeats a buffer, without permuting it, is inlined everywhere, and so is one that
+//   only permutes a buffer if all its readers are copies that permute again
+// - of the two operands of a float sum, product, maximum or minimum, the one that the model computes later comes first;
+//   inputs come after what is computed, then constants, then numbers
 // - blocks whose results nothing reads are left out
 // - iters with one value, and dimensions of temporaries with one element, are left out
 //

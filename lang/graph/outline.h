@@ -58,28 +58,36 @@ struct Task {
 };
 
 // Cuts an imported program into tasks. Equal tasks (lang/text/hash.h, which includes the bytes of constants) become one
-// Task; tasks are in the order of their first occurrence. The rules:
-//   1. Each reduction with reuse (HasReuse) starts a group. No two such reductions share a group.
-//   2. In program order, a plain store joins the groups of its producers if it permutes nothing and fits: it has as
-//      many instances as a store there, or as a reduction without reuse has rows or instances. A reduction without
-//      reuse joins groups of plain stores that it fits, and of reductions with as many rows of the same length. So a
-//      softmax is one group.
-//   3. A group of plain stores whose consumers are all in one other group joins that group: padding,
-//      transposes, broadcasts, casts.
-//   4. Remaining plain stores join the group of a producer that they fit, even if they permute.
-// Blocks that compute prepared buffers share groups with such blocks alone. A step that would make two groups depend on
-// each other is skipped. Remaining blocks form their own groups. Groups that only serve the status or compute prepared
-// buffers are left out, and so are views (lang/graph/views.h). A program with one group is its own task. Each task has
-// its dimensions merged (lang/graph/merge_dims.h). Other tasks are named PROGRAM_BLOCK after their heaviest block.
+// Task; tasks are in the order of their first occurrence.
 //
-// `foreign` runs between the tasks: a task does not contain blocks both before and after such a call, and a program
-// with foreign calls is never its own task.
+// The nests are partitioned into groups, and each group becomes a task. At first each nest is a group. Nests that write
+// the same buffer are merged. Then these rules merge groups, in this order:
+//   1. In program order, a plain store (no reduction) joins the groups of its producers if it reads in the order in
+//      which it writes, and if its number of instances equals that of a store in the group, the number of rows (spatial
+//      instances) of a reduction in it, or the number of all instances of a reduction without reuse in it. In the same
+//      pass, a reduction without reuse joins a group of plain stores in which one has as many instances, and a group of
+//      reductions without reuse that have as many rows and instances. So a softmax is one group.
+//   2. A group of plain stores whose consumers are all in one other group joins that group: padding, transposes,
+//      broadcasts, casts.
+//   3. A remaining plain store joins its producers as in rule 1, in whatever order it reads.
+// Limits: by these rules, a reduction with reuse (HasReuse) joins plain stores alone. Blocks that compute prepared
+// buffers (PreparedBuffers) do not join other blocks. A step that would make two groups depend on each other is
+// skipped.
+//
+// No task is made of a group whose blocks all compute prepared buffers or serve only the status (buffers of
+// Role::kStatus), nor of blocks that MarkViews marked as copies without work (lang/graph/views.h). If at most one group
+// is left, the whole program is the task. Otherwise a task is named PROGRAM_BLOCK after its block with the most
+// operations, a reduction with reuse first. Each task has its dimensions merged (lang/graph/merge_dims.h).
+//
+// `foreign`: calls of foreign functions, which run between the tasks. A task does not contain blocks both before and
+// after such a call, and a program with foreign calls is never its own task.
 absl::StatusOr<std::vector<Task>> ExtractTasks(const Program& program, const Policies& policies = {},
                                                const CostTable& costs = {},
                                                absl::Span<const ForeignCall> foreign = {});
 
 // Returns the tasks of ExtractTasks, then those that it leaves out because they need no search: those that compute
 // prepared buffers, and those that only serve the status. A whole model needs all of them. Views are in none of them.
+// If the whole program is the task of ExtractTasks, there are no others.
 absl::StatusOr<std::vector<Task>> ExtractAllTasks(const Program& program, const Policies& policies = {},
                                                   const CostTable& costs = {},
                                                   absl::Span<const ForeignCall> foreign = {});

@@ -16,7 +16,8 @@
 // - products of one operand with several constants are joined where an estimate says that it pays
 //   (lang/graph/join_siblings.h), and so are products of several rows of an operand with the same constants
 //   (lang/graph/join_rows.h)
-// - the parts of a concatenation are written in its place (lang/graph/views.h)
+// - concatenations are rewritten so that their parts can lie in them, and copies that then move no data are marked
+//   (lang/graph/views.h)
 // New constants, such as folded or joined weights, are computed once, when constants are prepared.
 //
 // Parameters stay as they are. If the caller passes no constants to the model, it is left alone, and its tasks are

@@ -42,8 +42,9 @@ namespace {
 
 void Mark(Program& p, Id block) { SetAnnotation(p, p.block(block).annotations, kView, 1); }
 
-// Marks the blocks that copy slices of buffers, and returns their number. The slices must begin at multiples of
-// `alignment` bytes and must not overlap. The buffers must not be in `parts`.
+// Marks the blocks that copy slices of buffers, and returns their number. A slice must begin at a multiple of
+// `alignment` bytes and overlap no other. Skips a slice if its buffer is prepared or a marked slice itself, or if the
+// slice or its buffer is in `parts`.
 int MarkSlices(Program& p, const std::set<Id>& parts, absl::Span<const char> prepared, int64_t alignment) {
   std::map<Id, std::set<std::pair<int64_t, int64_t>>> taken;  // by whole: the bytes of its slices
   std::set<Id> slices;

@@ -34,7 +34,7 @@ bool IsView(const Program& program, Id block);
 // - a concatenation that contains all parts of another one, in order, reads the other one
 // - three kinds of parts are copied to a temporary of their own: parameters, parts of two concatenations that do not
 //   contain each other, and what a block computes in the concatenation itself. They are copied only if the other parts
-//   make up half of the buffer.
+//   make up at least half of the buffer.
 // Also marks slices of buffers that are no parts, if the slices begin at such multiples and do not overlap. Returns the
 // number of marked blocks. Safe from any thread.
 int MarkViews(Program& program, int64_t alignment);

@@ -172,8 +172,8 @@ void AddBoundsOfSource(const Splits& splits, Source source, ExtentOf extent_of, 
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-// Splits a sum into quotient * divisor + remainder with 0 <= remainder < divisor, all in canonical form.
-// Returns false if that is not possible.
+// Splits a sum in canonical form into quotient * divisor + remainder with 0 <= remainder < divisor. The two parts may
+// not be canonical. Returns false if it finds no such parts.
 bool Separate(const IndexSum& sum, int64_t divisor, ExtentOf extent_of, IndexSum& quotient,
               IndexSum& remainder) {
   for (const IndexSplit& split : sum.splits) {

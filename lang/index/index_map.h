@@ -3,9 +3,9 @@
 // An IndexSum is offset + Σ scale * ((source / lower) % extent). Splitting, fusing, tiling and packing
 // give indices of this form. All divisions are floor divisions of values known to be >= 0 (a
 // source runs from 0 to its extent - 1). Extent 0 means that no remainder is taken. All
-// operations are exact: one that cannot express its result in this form returns nullopt and
-// changes nothing. No operation calls a general solver. Plain values without shared state: safe
-// from any thread.
+// operations but Bounds and Image are exact: one that cannot express its result in this form
+// returns nullopt and changes nothing. No operation calls a general solver. Plain values without
+// shared state: safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -134,8 +134,8 @@ std::optional<IndexMap> Inverse(const IndexMap& map);
 
 // Divides a map: if `inner_iters` (a suffix of the domain) form a tile, result r is outer_r * tile_r +
 // inner_r. Outer depends only on the other iters, inner only on inner_iters, and 0 <= inner_r < tile_r.
-// nullopt if that is not possible. tile_r is the smallest possible: inner's extent if it divides the outer
-// strides. Tensorization and blockize use it.
+// nullopt if that is not possible. tile_r is the smallest possible if result r depends on the other iters:
+// inner's extent if it divides the outer strides. Tensorization and blockize use it.
 struct Division {
   IndexMap outer, inner;
   std::vector<int64_t> tile;

@@ -71,8 +71,9 @@ IndexSum Part(const IndexSum& sum, int first_iter, int end_iter) {
   return part;
 }
 
-// Returns the smallest tile size in which `range` values from `start` on lie within one tile. It must divide
-// `outer_scales`, the steps between tiles; 0 allows any size. Returns 0 if there is none.
+// Returns the smallest tile size that divides `outer_scales`, the steps between tiles, and in which `range` values from
+// `start` on lie within one tile. Returns 0 if there is none. If `outer_scales` is 0, there is one tile alone: returns
+// `range` if the values then lie within one tile, otherwise start + range, or 0 for a negative start.
 int64_t SmallestTile(int64_t outer_scales, int64_t start, int64_t range) {
   const auto fits = [&](int64_t tile) { return (start % tile + tile) % tile + range <= tile; };
   if (outer_scales == 0) return fits(range) ? range : start >= 0 ? start + range : 0;

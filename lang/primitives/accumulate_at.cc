@@ -5,9 +5,9 @@
 //                                            C[i] sum= acc[ko, i]
 //
 // The partial sums that one iteration of the given loop (here i) reduces go to a private buffer, and are
-// combined into the destination at the end of the iteration. If no reduction loop is outside, the
-// combination is a plain store. Logically, acc has an element for every partial sum; lowering keeps only
-// live elements, in registers if the tile below is unrolled.
+// combined into the destination at the end of the iteration. If neither the given loop nor one around it
+// reduces, and the reduction has no initial value, the combination is a plain store. Logically, acc has an
+// element for every partial sum; lowering keeps only live elements, in registers by default.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

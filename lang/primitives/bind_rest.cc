@@ -4,8 +4,9 @@
 //                                                    where f = b*T + t
 //
 // Fuses the outer independent serial loops of each nest, and binds them to thread-x, unless the nest has threads
-// already, and to the first axis of blocks that it does not have. Leaves a nest as it is if the binding would break a
-// rule of owners.
+// already, and to the first axis of blocks that it does not have. The nest then has up to `threads` threads and up to
+// `blocks` blocks, and what remains of the fused loop is serial. Leaves a nest as it is if a step does not apply or
+// would break a rule of owners.
 #include <algorithm>
 #include <optional>
 #include <set>

@@ -6,8 +6,9 @@
 //   C[h(i)] = f(i)          -- cache-write -->       C.local[h(i)] = f(i)
 //                                                    C[j] = C.local[j]
 //
-// The copy is in the innermost scope that encloses all blocks concerned. It covers what the blocks read or write in one
-// iteration of that scope. compute-at and reverse-compute-at can then move it.
+// The copy is in the innermost scope that the block shares with some writer (cache-read) or reader (cache-write) of the
+// buffer. It covers what the block reads or writes in one iteration of that scope. compute-at and reverse-compute-at
+// can then move it.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

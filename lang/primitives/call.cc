@@ -53,8 +53,8 @@ absl::StatusOr<Id> LoopOfIter(const Program& p, Id block, int iter) {
   return No(absl::StrCat("no loop of ", Describe(p, block), " steps its iter ", p.Text(of.name), " by 1"));
 }
 
-// Gives a fragment (a buffer in registers of a warp) without a layout the layout that the intrinsic's description wants
-// for each tile of its shape; each tile is in registers of its own. Leaves other buffers as they are.
+// Gives a fragment (a buffer in registers of a warp or warpgroup) without a layout the layout that the intrinsic's
+// description wants for each tile of its shape; each tile is in registers of its own. Leaves other buffers as they are.
 // kFailedPrecondition if the numbers of dimensions differ.
 absl::Status LayOut(Program& p, Id buffer, const Program& description, Id parameter) {
   const Layout& wanted = description.buffers[parameter].layout;

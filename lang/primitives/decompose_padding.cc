@@ -3,7 +3,7 @@
 //   for i in 0..12: B[i] = (0 <= i-2 < 8 ? A[i-2] : 0)     ->      for i in 0..12: B[i] = 0
 //                                                                  for i in 0..8: B[i+2] = A[i]
 //
-// Splits a block that pads in two. A new block stores the constant everywhere; it gets copies of the loops at and below
+// Splits a padding block into two. A new block stores the constant everywhere; it gets copies of the loops at and below
 // the given one. The loops of the old block shrink to the range inside the bounds.
 #include <algorithm>
 #include <map>
@@ -85,8 +85,9 @@ Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
   return node;
 }
 
-// Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is the loop plus
-// a constant and no other binding uses the loop. Otherwise, and if no iteration remains, changes nothing.
+// Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is its loop plus
+// a constant, no other binding uses that loop, and the loop is `loop` or below it and around this block alone.
+// Otherwise, and if no iteration remains, changes nothing.
 void Shrink(Program& p, Id block, Id loop, Id mark) {
   const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
   if (!simple.has_value()) return;

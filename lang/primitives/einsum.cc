@@ -10,7 +10,8 @@
 //   for m in 0..8: for n in 0..8: for k in 0..4: C.mn[m, n] sum= A.mk[m, k] * B.kn[k, n]
 //   for i in 0..6: for j in 0..8: C[i, j] = C.mn[i, j]
 //
-// Turns any contraction into a (batched) matrix product: its iters are fused to m, n and k and padded.
+// Turns a contraction into a (batched) matrix product: its iters are fused to m, n and k and padded. The contraction
+// must be untiled: each iter is one serial loop of its own.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

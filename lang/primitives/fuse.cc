@@ -3,6 +3,8 @@
 //   for i in 0..I                for f in 0..I*J
 //     for j in 0..J       ->       S(f / J, f % J)
 //       S(i, j)
+//
+// Fuses directly nested serial loops into one. Refuses if a reduction would then run an instance twice.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

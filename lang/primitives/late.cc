@@ -167,9 +167,10 @@ class Unroller {
   }
 
  private:
-  // Unrolls the loop if its straight-line code has at most `limit_` instructions. A longer serial loop gets the
-  // annotation kUnrolledSteps, the number of iterations that fit. `line` is the number of instructions of the body.
-  // Returns the instructions of the unrolled loop, or 0 if the loop stays one.
+  // Unrolls a serial loop if its straight-line code has at most `limit_` instructions. A longer one gets the annotation
+  // kUnrolledSteps: the most iterations that fit and divide the extent. A loop that repeats a whole reduction stays as
+  // it is if its body has more instructions than the target has vector registers. `line` is the number of instructions
+  // of the body. Returns the instructions of the unrolled loop, `line` for a vectorized loop, or 0 if a loop remains.
   int64_t Unrolled(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) return line;

@@ -40,7 +40,8 @@ std::vector<int> ItersOf(const Program& p, Range index) {
 }
 
 // Collects the loads of which the value is a product, each once, looking through casts. Returns false if the value is
-// no product of loads, or the indices of a load are not distinct iters. `seen` has the expressions that were visited.
+// no product of loads, or the indices of a load are not distinct iters, or a load has no indices. `seen` has the
+// expressions that were visited.
 bool Factors(const Program& p, Id value, std::vector<Id>& loads, absl::flat_hash_set<Id>& seen) {
   if (!seen.insert(value).second) return true;
   const Expr& e = p.exprs[value];

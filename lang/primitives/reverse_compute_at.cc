@@ -56,14 +56,14 @@ absl::Status CheckRepeats(const Program& p, Id block, Id loop, std::vector<DimRa
 // the buffer: the loop encloses the writer and the new place of the moved block.
 struct PartialWriter {
   Id writer, buffer, loop;
-  // What the block reads in one iteration of the loop before it moves, if the loop is around it already: all of that is
-  // written then.
+  // What the block reads in one iteration of the loop before the move, if the loop is around the block already. The
+  // writers have written all of that before the block runs.
   std::optional<Region> read;
 };
 
 // Returns the writers of buffers that the block reads, each with the loop, `loop` or one around it, of which one
-// iteration writes only a part of the buffer. Leaves out loads of buffers that are written directly below `loop`,
-// because PartsRead (lang/analysis/placement.cc) has checked them.
+// iteration writes only a part of the buffer. Leaves out writers below `loop`, unless the block gathers from the
+// buffer, because PartsRead (lang/analysis/placement.cc) has checked its loads.
 std::vector<PartialWriter> PartialWriters(const Program& p, Id block, Id loop) {
   std::vector<PartialWriter> writers;
   for (const Id buffer : ReadBuffers(p, block)) {

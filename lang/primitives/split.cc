@@ -4,8 +4,8 @@
 //     S(i)            ->       for i1 in 0..f1
 //                                S(f1 * i0 + i1)      where f1 * i0 + i1 < E
 //
-// One factor may be -1: it is then large enough to cover the rest. If the product of the factors exceeds the
-// extent, the last tiles are imperfect.
+// One factor may be -1: it is then large enough to cover the rest. The factors must cover the extent. If their
+// product exceeds it, the last tiles are imperfect.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

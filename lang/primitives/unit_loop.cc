@@ -1,6 +1,8 @@
 // add-unit-loop
 //
 //   S      ->      for u in 0..1: S
+//
+// Adds a loop with one iteration around a loop (add-unit-loop) or a block (add-unit-loop-at).
 #include "lang/schedule/primitive.h"
 
 namespace kiln {

@@ -26,13 +26,14 @@ struct Scope {
 // its lanes.
 Scope ScopeOf(Storage storage);
 
-// The parameters of the function are the buffers with a role other than kTemporary and kStatus, in the order
-// of Program::parameters. kScalar is an input of rank 0. kStatus is not a parameter: it is an i32 of rank 0
-// that the function returns, at most one. 0 means success; any other value means that the outputs are not
-// valid.
+// The parameters of the function are the buffers with a role other than kTemporary and kStatus, except constants
+// whose bytes the program holds, in the order of Program::parameters. kScalar is an input of rank 0. kStatus is not
+// a parameter: it is an i32 of rank 0 that the function returns, at most one. 0 means success; any other value means
+// that the outputs are not valid.
 enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary, kStatus };
 
-// True if the caller provides the contents of a buffer with this role. No block writes such a buffer.
+// True for the roles kInput, kConstant and kScalar: the caller provides the contents of such a buffer, or the program
+// holds them (constants with bytes). No block writes it.
 inline bool IsGiven(Role role) {
   return role == Role::kInput || role == Role::kConstant || role == Role::kScalar;
 }

@@ -80,7 +80,7 @@ class Builder {
             const std::vector<Id>& initial = {});
 
   const Program& program() const { return program_; }
-  // Sets the provenance of the blocks and returns the program, which passes Verify.
+  // Returns the program with the bytes of its constants. Aborts unless it passes Verify.
   Program Finish();
 
  private:

@@ -2,7 +2,7 @@
 // would copy them.
 //
 // The remaining expressions keep their order and get new ids. Blocks, loops, buffers and marks keep their
-// ids, so handles and traces stay valid.
+// ids, so handles and traces stay valid. Dead blocks lose their values and results.
 #pragma once
 
 #include "lang/program/program.h"

@@ -31,7 +31,7 @@ class ExprCopier {
   ExprCopier(const Program& from, Program& to, Rules rules)
       : from_(from), to_(to), rules_(std::move(rules)) {}
 
-  // Return a copy of the expression, and of each expression of a list. The copy of an expression is kNone if one of its
+  // Return a copy of the expression, or of each expression of a list. The copy of an expression is kNone if one of its
   // marks cannot be expressed in `to`; the pools of `to` may then contain unused entries.
   Id Copy(Id expr);
   Range Copy(Range exprs);

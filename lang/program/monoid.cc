@@ -1,4 +1,5 @@
-// The named monoids: their identities, combinations and flags.
+// Makes the monoids of a program, with their identities, combinations and flags: the named ones (sum, product, min,
+// max, and, or), argmax and argmin, and custom ones.
 #include <cstring>
 #include <limits>
 

@@ -28,7 +28,8 @@ enum class Op : uint8_t {
   kCastUnsigned,  // a to dtype, reading a's bits as unsigned
   kBitcast,
   // Comparisons: dtype is i1, and both operands have the same type. kCmpU* compare integers as unsigned; for
-  // floats they are also true if an operand is NaN.
+  // floats they are also true if an operand is NaN, and the others, kCmpNe included, are false then. Of floats,
+  // kCmpOrd is true if no operand is NaN, kCmpUno if one is.
   kCmpEq,
   kCmpNe,
   kCmpLt,
@@ -70,7 +71,7 @@ enum class Op : uint8_t {
   kShl,
   kShr,
   kShrU,
-  // Operations with one operand.
+  // Operations with one operand: signs, functions, rounding to integers, and bits.
   kNeg,
   kAbs,
   kExp,

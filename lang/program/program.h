@@ -125,7 +125,7 @@ struct Program {
   // greatest if `last`. So it is commutative, associative, idempotent and exact for all values.
   Id AddArgMonoid(Monoid::Kind kind, DType value, DType index, bool last = false, bool is_unsigned = false);
   // Adds a monoid of kind kCustom with one result, which starts from `identity` and combines two values with the
-  // operation `combine`. It is exact: any order gives the same bits.
+  // operation `combine`. It is marked as exact, so `combine` must give the same bits in any order.
   Id AddCustomMonoid(Op combine, DType dtype, int64_t identity, bool idempotent);
   Range AddList(absl::Span<const int32_t> values);
   Range AddDims(absl::Span<const Extent> shape);
@@ -149,12 +149,12 @@ struct Program {
 // Checks every invariant of a program: tree links, ids in range, bindings of live loops in scope, positive extents and
 // shapes, accesses of the right rank and within bounds (considering guards), dtypes of expressions, monoids,
 // parameters, the order of writes and reads (a block reads only what an earlier block or an outer iteration wrote),
-// prepared nests and pipelines (lang/analysis/legality.h). Sizes that are parameters are checked at their upper bounds.
-// A violation is kInternal with the node and the rule.
+// calls of intrinsics (lang/patterns/match.h), prepared nests and pipelines (lang/analysis/legality.h). Sizes that are
+// parameters are checked at their upper bounds. A violation is kInternal with the node and the rule.
 absl::Status Verify(const Program& program);
 
-// Returns OK if Known() may be called on every extent. Otherwise returns kFailedPrecondition with the buffer
-// or loop whose extent is a parameter; `needing` (such as "lowering") names what needs constants.
+// Returns OK if Known() may be called on every extent. Otherwise returns kFailedPrecondition with the buffer,
+// loop, iter or index whose extent is a parameter; `needing` (such as "lowering") names what needs constants.
 absl::Status CheckConstantExtents(const Program& program, absl::string_view needing);
 
 }  // namespace kiln

@@ -235,7 +235,7 @@ ScalarFunction FloatFunction(Op op, DType type) {
 }
 
 // Returns the function of an unsigned operation, count or shift of kBits bits; nullptr for other operations. Uses only
-// the lowest kBits bits of the operands.
+// the lowest kBits bits of the operands, except that kShr shifts the whole sign-extended value.
 template <int kBits>
 ScalarFunction UnsignedFunction(Op op) {
   static constexpr uint64_t kMask = ~uint64_t{0} >> (64 - kBits);

@@ -1,5 +1,5 @@
-// Compiles the bodies of blocks to straight-line code over registers, which the interpreter and the element
-// evaluator run. Nothing else uses it.
+// Compiles the bodies of blocks to straight-line code over registers, which the interpreter, symbolic execution and the
+// element evaluator run.
 #pragma once
 
 #include <algorithm>

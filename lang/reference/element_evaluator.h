@@ -23,8 +23,8 @@ class ElementEvaluator {
   // A function that returns an element of an input by its position in row-major order. It must be rounded to the dtype.
   using Input = std::function<Scalar(Id buffer, int64_t index)>;
 
-  // A function that the evaluator calls now and then. Once it returns true, elements that are not cached yet fail with
-  // kCancelled.
+  // A function that the evaluator calls after every 4096 instances. Once it returns true, elements that are not cached
+  // yet fail with kCancelled.
   using Stop = std::function<bool()>;
 
   ElementEvaluator(const Program& program, Input input, Stop stop = nullptr);

@@ -87,7 +87,8 @@ class ExecutionPlan {
   std::vector<const PlanNode*> blocks_;
 };
 
-// Returns the child of a pipelined loop that runs its next iteration, chosen among the children that may run; -1 if all
+// Returns the child of a pipelined loop that runs its next iteration, chosen among the children that may run: that of
+// the earliest stage (kEager), of the latest stage (kLate), or any (kRandom). Returns -1 if none may run, as when all
 // are done. `done`: for each child, how many iterations it has run.
 int NextChild(const PlanNode& loop, const std::vector<int64_t>& done, PipelineOrder order, Dice& dice);
 

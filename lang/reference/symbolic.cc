@@ -52,7 +52,8 @@ struct Term {
   int32_t set = -1;            // kBag with several elements, idempotent: the set that begins with them
 };
 
-// One iteration of a parallel or vectorized loop. `parent` is the iteration of such a loop around it in which it runs.
+// One iteration of a loop whose iterations may run at once: a parallel, vectorized, axis or virtual-thread loop.
+// `parent` is the iteration of the next such loop around that one in which the iteration runs.
 struct Strand {
   int32_t parent = -1, depth = 0;
   int64_t loop = 0;  // counts entries to loops: strands with the same number belong to one run of a loop
@@ -160,10 +161,10 @@ class Terms {
     to.strand = strand_;
   }
   // True if the buffer is a temporary that nothing outside of the loop uses, so that each iteration has a copy of its
-  // own.
+  // own. False if the loop is on an axis whose iterations share the buffer, by the rules of owners.
   bool PrivateTo(Id loop, Id buffer) const;
-  // Finds the parallel or vectorized loop of which `strand` and the current iteration are two different iterations.
-  // Returns the current one's strand; nullptr if there is no such loop.
+  // Finds a loop whose iterations may run at once and of which `strand` and the current strand are in two different
+  // iterations. Returns the strand of the current iteration of that loop; nullptr if there is no such loop.
   const Strand* Apart(int32_t strand) const;
 
   const Program& p_;

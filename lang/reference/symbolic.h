@@ -1,6 +1,6 @@
 // Symbolic execution: runs a program on terms instead of numbers. The term of an element describes how its
 // value was computed. Two programs whose outputs have equal terms compute the same for every input, without a
-// tolerance.
+// tolerance, but for the rounding of reductions in another order and for 0 times infinity or NaN, which counts as 0.
 //
 // A term is an element of an input, a constant, an operation on terms, or a bag: the unordered operands of a
 // reduction. A body's term contains the terms of its loads, so copies and inlining change no term. A bag that
@@ -10,8 +10,8 @@
 // are left out, and 0 times anything is 0. Terms are 128-bit hashes.
 //
 // It also finds all errors that the interpreter finds (lang/reference/interpreter.h), and conflicts between
-// iterations of a parallel or vectorized loop: an iteration must not read, overwrite with a different value,
-// or (in a parallel loop) combine into what another iteration wrote.
+// iterations of a parallel, vectorized or GPU axis loop: an iteration must not read, overwrite with a different
+// value, or (unless the iterations are lanes or threads) combine into what another iteration wrote.
 //
 // Runs about 5 million instances per second. Pure; any number of threads may run the same program.
 #pragma once

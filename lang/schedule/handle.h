@@ -1,7 +1,7 @@
 // Handles of blocks, loops and sampled values, and lists of handles. Modules get them from schedules.
 //
-// Lists of handles check their indices. An index past the end is recorded with the caller's line, and the
-// next step of a schedule in the same thread makes that schedule inert. The lists are std::vector<Loop>,
+// Lists of handles check their indices. An index past the end or below 0 is recorded with the caller's line, and
+// the next step of a schedule in the same thread makes that schedule inert. The lists are std::vector<Loop>,
 // std::array<Loop, 2> and so on. The standard allows a program to specialize these templates for its own
 // types ([namespace.std]), so that a module cannot bypass the check by accident.
 #pragma once
@@ -50,8 +50,8 @@ struct HandleIndex {
       : at(static_cast<int64_t>(at_in)), where(where_in) {}
 };
 
-// Returns the handle at an index of a list. If the index is past the end, records the access and returns an inert
-// handle.
+// Returns the handle at an index of a list. If the index is past the end or below 0, records the access and returns an
+// inert handle.
 template <typename Handle>
 Handle& HandleAt(Handle* handles, size_t size, const HandleIndex& index) {
   const auto count = static_cast<int64_t>(size);
@@ -118,7 +118,8 @@ struct std::array<Handle, N> : kiln::HandleArray<Handle, N> {};
 
 namespace kiln {
 
-// A factor of Split: a number, a sampled value, or kAuto for what remains (at most one kAuto).
+// A factor of Split: a number, a sampled value, which stands for all of its numbers, or kAuto for what remains (at most
+// one kAuto).
 inline constexpr int64_t kAuto = -1;
 struct Factor {
   Operand operand;

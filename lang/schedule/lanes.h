@@ -8,13 +8,13 @@
 
 namespace kiln {
 
-// True if the loop can be vectorized well: from one lane to the next, stores move by 1 element (by 0 for a
-// reduction) and loads by 0 to 4, so that vectors touch few cache lines.
+// True if the loop can be vectorized well: from one lane to the next, stores move by 1 element (by 0 if the loop
+// feeds a reduction) and loads by 0 to 4, so that vectors touch few cache lines.
 bool Lanes(const Program& program, Id block, Id loop);
 
 // The loops of a block that transposes. Along `lanes`, the block reads neighbors in memory and writes with a stride;
-// along `rows`, it writes neighbors. Both are in `nest`: the loops that contain nothing but this block, outermost
-// first. AsTransposing returns nullopt for a block that does not transpose.
+// along `rows`, it writes neighbors. Both are in `nest`: the serial loops that contain nothing but this block,
+// outermost first. AsTransposing returns nullopt for a block that does not transpose.
 struct Transposing {
   Id lanes = kNone, rows = kNone;
   int64_t panel = 0;  // rows that the layout stores next to each other; 0: all

@@ -14,10 +14,11 @@ namespace kiln {
 absl::StatusOr<Id> PlaceBelow(const Program& program, Id loop, const std::vector<Id>& before,
                               const std::vector<Id>& after, const std::string& place);
 
-// ScopeOfReaders returns the innermost loop, block or root that contains the block and all readers of its results; the
-// results are complete at the end of one of its iterations. If nothing reads them, parallel iterations may keep private
-// results; then it returns the innermost loop at whose end the results are complete. ScopeOfWriters returns the
-// innermost node that contains the block and all writers of `buffer`.
+// ScopeOfReaders returns the innermost loop, block or root that contains the block and some reader of its results, so
+// that a copy of the results at the end of an iteration comes before every reader. Returns the root if nothing reads
+// the results and they are results of the program. If they are temporaries that nothing reads, parallel iterations may
+// keep private results; then it returns the innermost loop at whose end the results are complete. ScopeOfWriters
+// returns the innermost node that contains the block and some writer of `buffer`; the root if there is none.
 Id ScopeOfReaders(const Program& program, Id block);
 Id ScopeOfWriters(const Program& program, Id block, Id buffer);
 

@@ -113,18 +113,20 @@ struct Primitive {
 const Primitive* FindPrimitive(absl::string_view name);
 std::vector<const Primitive*> AllPrimitives();  // sorted by name
 
-// Runs one step: looks up its handles (kFailedPrecondition for a dead or missing one), applies it, and appends the
-// results to the state. A step that breaks a rule of lang/analysis/legality.h is undone. On success, `decision` (if not
-// null) receives what a sampling step decided. Error messages name step_index and the step.
+// Runs one step: looks up its handles (kFailedPrecondition for a dead one, kInvalidArgument for a missing one), applies
+// it, and appends the results to the state. A step that breaks a rule of lang/analysis/legality.h or changes the inside
+// of an intrinsic's call is undone with kFailedPrecondition, and a lemma after a step that transformed the program is
+// refused. On success, `decision` (if not null) receives what a sampling step decided. Error messages name step_index
+// and the step.
 absl::Status Run(State& state, const Target& target, const Step& step, int step_index, Chooser* chooser,
                  int* num_results, Decision* decision);
 
 // The assumption of lemmas that leave out products with a factor 0, because 0 * x is 0 only for finite x.
 inline constexpr char kFiniteFactors[] = "finite inputs and intermediates";
 
-// Returns the assumptions of the steps about the data, each once, joined by "; "; "" if there are none. Results may
-// differ from the original's for data that violate them. The annotation `finite` counts too: older schedules set it
-// directly, before the lemma assume-finite existed.
+// Returns the assumptions of the steps about the data, each once, sorted and joined by "; "; "" if there are none.
+// Results may differ from the original's for data that violate them. The annotation `finite` counts too: older
+// schedules set it directly, before the lemma assume-finite existed.
 std::string AssumptionsOf(absl::Span<const Step> steps);
 
 // Adds history to the error of a step that did not apply after the steps `before`: a line for each of its

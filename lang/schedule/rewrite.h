@@ -1,5 +1,5 @@
 // Changes of programs that several primitives share: copies of bodies with other iters and loads, nests around blocks,
-// copies of marks, removal of nodes. Callers check preconditions first, so these functions cannot fail.
+// copies of marks, removal of nodes. Callers check preconditions first, so these functions return no errors.
 #pragma once
 
 #include <functional>
@@ -43,7 +43,7 @@ bool CanSubstitute(const Program& program, Id expr, const BodyRewriter::IterRule
 
 std::vector<int64_t> IterExtents(const Program& program, Id block);
 
-// Removes a node, and the loops around it that become empty.
+// Detaches a node from the tree, and kills the loops around it that become empty.
 void RemoveWithEmptyLoops(Program& program, Id node);
 
 // Builds a nest around `block` with one new loop for each of its iters, and binds iter i to ranges[i].base + loop i.

@@ -26,14 +26,15 @@ class Schedule : public ScheduleCore {
  public:
   using ScheduleCore::ScheduleCore;
 
-  // --- Steps that look up blocks and loops.
+  // --- Steps that look up blocks and loops: by a block's name, around a block, and along the buffers that it uses.
   Block GetBlock(absl::string_view name, Where where = Where::current());
   // Returns the loops around a block up to the enclosing block, outermost first.
   std::vector<Loop> GetLoops(Block block, Where where = Where::current());
   std::vector<Block> GetProducers(Block block, Where where = Where::current());
   std::vector<Block> GetConsumers(Block block, Where where = Where::current());
 
-  // --- Steps that sample values, and arithmetic on them.
+  // --- Steps that sample values, and arithmetic on them. SamplePerfectTile samples factors whose product is the extent
+  // of the loop.
   using TileOptions = kiln::TileOptions;
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
                           Where where = Where::current());
@@ -62,7 +63,7 @@ class Schedule : public ScheduleCore {
   // Takes one number of a sampled tile; index -1 is the last.
   Value Part(Value tile, int index, Where where = Where::current());
 
-  // --- Steps that change loops.
+  // --- Steps that change loops. Split divides a loop into a nest of loops with these factors, outermost first.
   std::vector<Loop> Split(Loop loop, const std::vector<Factor>& factors, Where where = Where::current());
   template <size_t N>
   std::array<Loop, N> Split(Loop loop, const Factor (&factors)[N], Where where = Where::current()) {
@@ -82,8 +83,8 @@ class Schedule : public ScheduleCore {
   void Vectorize(Loop loop, Where where = Where::current());
   void Unroll(Loop loop, Where where = Where::current());
   void Bind(Loop loop, LoopKind axis, Where where = Where::current());
-  // Pipelines a loop: its children overlap. Each child runs its iterations in order, a stage ahead of the children that
-  // read its results.
+  // Pipelines a loop: its children overlap. Each child runs its iterations in order, by default a stage ahead of the
+  // children that read its results.
   void Pipeline(Loop loop, PipelineOptions options = {}, Where where = Where::current());
 
   // --- Steps that move blocks.
@@ -166,7 +167,7 @@ class Schedule : public ScheduleCore {
   void Tensorize(Loop loop, absl::string_view intrinsic, Where where = Where::current());
   std::array<Loop, 3> Einsum(Block block, const std::vector<int64_t>& to, Where where = Where::current());
 
-  // --- Steps that set annotations of blocks and loops.
+  // --- Steps that set annotations, which are named numbers, of blocks and loops.
   void Annotate(Block block, absl::string_view key, int64_t value, Where where = Where::current());
   void Annotate(Loop loop, absl::string_view key, int64_t value, Where where = Where::current());
 
@@ -178,7 +179,8 @@ class Schedule : public ScheduleCore {
   // Splits every reduction along contiguous rows into up to `lanes` partial results, which are lanes of vectors. They
   // are combined at the end of the row.
   void RfactorLanes(Factor lanes, Where where = Where::current());
-  // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time.
+  // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time, or one if
+  // `vector` does not divide the copy.
   void CooperativeFetch(Block block, Factor vector, Where where = Where::current());
   // In every nest, fuses the outer independent serial loops, and binds the result to thread-x with up to `threads`
   // threads, unless the nest has threads already, and to a block axis that the nest does not use, so that it has up to

@@ -72,8 +72,8 @@ class ScheduleCore {
     size_t length_;
   };
 
-  // Makes a structural choice: returns a number in 0 .. n-1 that a module may branch on. If n <= 1, returns 0
-  // and records no choice.
+  // Makes a structural choice: returns a number in 0 .. n-1 that a module may branch on. If n <= 1 or the schedule is
+  // inert, returns 0 and records no choice.
   int Choose(absl::string_view name, int n);
   // Makes a structural choice whose alternatives have names. Tests select sketches by the names; traces store
   // the number.

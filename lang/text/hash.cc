@@ -19,8 +19,8 @@ Hash128 HashWords(const uint64_t* begin, const uint64_t* end) {
   return mixer.Finish();
 }
 
-// Encodes a program as words that do not depend on names and ids. Equal programs have equal words. Expressions enter as
-// 128-bit hashes; otherwise equal words mean equal programs.
+// Encodes a program as words that do not depend on names and ids. Equal programs have equal words. Expressions and
+// guards enter as 128-bit hashes, marks inside of indices as 64-bit hashes; otherwise equal words mean equal programs.
 class Encoder {
  public:
   explicit Encoder(const Program& program) : p_(program), buffer_number_(program.buffers.size(), kNone) {

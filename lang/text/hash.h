@@ -19,8 +19,8 @@ std::string ToString(Hash128 hash);
 
 Hash128 HashOf(const Program& program);
 
-// True if the programs are equal. They are compared in full, except expressions, which are compared by their
-// 128-bit hashes.
+// True if the programs are equal. They are compared in full, except expressions and guards, which are compared by
+// 128-bit hashes, and marks inside of indices, which are compared by 64-bit hashes.
 bool Equal(const Program& a, const Program& b);
 
 }  // namespace kiln

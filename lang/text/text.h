@@ -79,7 +79,8 @@ namespace kiln {
 std::string ToString(const Program& program);
 
 // Parses a program. If the grammar rejects the text, returns kInvalidArgument such as "3:14: found "x", wanted an
-// extent". If Verify rejects the program, returns Verify's message.
+// extent". If Verify rejects the program, returns kInvalidArgument with the position of the wrong block (or of the
+// beginning of the text) and Verify's message.
 absl::StatusOr<Program> ParseProgram(absl::string_view text);
 
 }  // namespace kiln

@@ -95,6 +95,8 @@ Space AutoBind(AutoBindOptions options = {});
 
 struct CpuOptions {
   int64_t dots = 1;  // 1: tile with the target's dot-product intrinsics too
+  std::string with =
+      "";  // modules of a block, with commas between them, that get each block before it is tiled
 };
 Space Cpu(CpuOptions options = {});
 void CpuSpace(Schedule& s);  // the space Cpu() with default options

@@ -2,11 +2,14 @@
 // vectorizes rows, then parallelizes, vectorizes and unrolls.
 //
 // A module is in the default space if it rarely applies or nearly always gains, since each extra choice costs
-// the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too.
+// the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too. with=a,b: modules
+// a and b get each block after the inlining of cheap blocks and before it is tiled. No later item inlines the copies that
+// they make.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "lang/intrinsics/cpu_instructions.h"
 #include "lang/patterns/intrinsic.h"
 #include "modules/default_modules.h"
@@ -19,7 +22,9 @@ std::string CpuText(const Target& target, const CpuOptions& options) {
                                                      [](const IntrinsicFamily* f) { return f->k > 1; });
   return absl::StrCat(
       "skip-zeros | drop-padded-terms | each-block(inline-constant-scalars | auto-inline) | "
-      "each-block(auto-inline | add-rfactor | pad-to-tile | ",
+      "each-block(",
+      options.with.empty() ? "" : absl::StrReplaceAll(options.with, {{",", " | "}}) + " | ",
+      "auto-inline | add-rfactor | pad-to-tile | ",
       dots ? absl::StrCat("multi-level-tiling-with-intrinsic families=",
                           absl::StrJoin(CpuInstructionGroups(), ","), " | ")
            : "",
@@ -33,6 +38,7 @@ Space Cpu(CpuOptions options) {
 
 void CpuSpace(Schedule& s) { Cpu()(s); }
 
-KILN_MODULE("cpu", CpuText, Option("dots", &CpuOptions::dots, Between(0, 1)));
+KILN_MODULE("cpu", CpuText, Option("dots", &CpuOptions::dots, Between(0, 1)),
+            Option("with", &CpuOptions::with));
 
 }  // namespace kiln

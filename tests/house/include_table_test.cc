@@ -169,7 +169,7 @@ const std::vector<Row> kTable = {
      {"api/", "search/database/", "search/measure/", "search/run/", "lang/base/", "lang/target/", "lang/program/",
       "lang/text/", "trace/"}, {"nlohmann/"}},
     {"api/internal/spaces/",
-     {"api/", "backends/workers/", "lang/target/", "lang/patterns/", "modules/", "trace/"}, {}},
+     {"api/", "backends/workers/", "lang/target/", "lang/analysis/", "lang/patterns/", "modules/", "trace/"}, {}},
     {"api/internal/",
      {"api/", "api/internal/store/", "backends/workers/", "backends/cpu/targets.h", "backends/runner/", "backends/builder/",
       "backends/measure/", "backends/vendor/", "backends/import/", "backends/export/", "search/features/",

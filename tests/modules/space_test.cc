@@ -63,6 +63,11 @@ TEST(Space, ANamedSpaceIsItsItems) {
       "parallelize-vectorize-unroll | late");
 }
 
+TEST(Space, ModulesOfAUserJoinTheDefaultBehindTheInlining) {
+  EXPECT_THAT(ExpandSpace("cpu with=a,b dots=0", Target()),
+              testing::HasSubstr("| auto-inline) | each-block(a | b | auto-inline | add-rfactor | "));
+}
+
 TEST(Space, OptionsReachTheModule) {
   const auto space = ParseSpace("parallelize-vectorize-unroll max-unroll=3,5");
   ASSERT_TRUE(space.ok()) << space.status();

@@ -153,6 +153,20 @@ TEST(PluginWarnings, NameAModuleOfWhichEverySketchIsDropped) {
               HasSubstr("every sketch with steps of module good was dropped: no more steps, please; "));
 }
 
+TEST(PluginWarnings, NameAModuleWhoseCopyIsInlined) {
+  const TemporaryFolder folder;
+  const Ran before = TuneWith(folder, "each-block(copies-operand) | cpu");
+  ASSERT_EQ(before.json()["warnings"].size(), 1u) << before.out << before.err;
+  EXPECT_THAT(
+      before.json()["warnings"][0].get<std::string>(),
+      HasSubstr(
+          "in every sketch a later module removes block arg0.cache.1, which module copies-operand makes; "
+          "write copies-operand behind the module that inlines, as --space \"cpu "
+          "with=copies-operand\" does; "));
+  const Ran after = TuneWith(folder, "cpu with=copies-operand");
+  EXPECT_EQ(after.json()["warnings"], nlohmann::json::array()) << after.err;
+}
+
 TEST(PluginProcess, MoreThanModulesIsRefused) {
   const Ran ran = SpaceWith("declares_primitive", "cpu");
   EXPECT_EQ(ran.exit_code, 1);

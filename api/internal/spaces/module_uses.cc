@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "lang/analysis/dataflow.h"
 
 namespace kiln::api {
 namespace {
@@ -12,6 +13,12 @@ namespace {
 bool Transforms(const Step& step) { return !step.primitive->sampling && !step.primitive->reads_only; }
 
 absl::string_view FirstLine(absl::string_view text) { return text.substr(0, text.find('\n')); }
+
+std::set<std::string> BlockNames(const Program& program) {
+  std::set<std::string> names;
+  for (const Id block : Blocks(program)) names.emplace(program.Text(program.block(block).name));
+  return names;
+}
 
 }  // namespace
 
@@ -21,8 +28,13 @@ std::function<void(Schedule&, Arguments...)> ModuleUses::Watched(
   return [this, name, apply = std::move(apply)](Schedule& s, Arguments... arguments) {
     if (!s.ok()) return;
     const size_t before = s.steps().size();
+    const std::set<std::string> blocks = BlockNames(s.program());
     apply(s, arguments...);
-    if (!s.ok() || std::any_of(s.steps().begin() + before, s.steps().end(), Transforms)) acted_.insert(name);
+    if (s.ok() && std::none_of(s.steps().begin() + before, s.steps().end(), Transforms)) return;
+    std::set<std::string>& made = made_[name];
+    if (!s.ok()) return;
+    for (const std::string& block : BlockNames(s.program()))
+      if (!blocks.contains(block)) made.insert(block);
   };
 }
 
@@ -45,13 +57,22 @@ const ModuleEntry* ModuleUses::Watch(const ModuleEntry* entry, bool of_plugin) {
 
 Space ModuleUses::Watch(Space space) {
   return [this, space = std::move(space)](Schedule& s) {
-    acted_.clear();
+    made_.clear();
     space(s);
-    for (const std::string& name : acted_) {
-      if (s.ok()) {
-        uses_[name].lives = true;
+    for (const auto& [name, made] : made_) {
+      ModuleUse& use = uses_[name];
+      if (!s.ok()) {
+        use.dropped = std::string(FirstLine(s.status().message()));
+        continue;
+      }
+      use.lives = true;
+      const std::set<std::string> left = BlockNames(s.program());
+      const auto lost = std::find_if(made.begin(), made.end(),
+                                     [&](const std::string& block) { return !left.contains(block); });
+      if (lost == made.end()) {
+        use.keeps = true;
       } else {
-        uses_[name].dropped = std::string(FirstLine(s.status().message()));
+        use.lost = *lost;
       }
     }
   };
@@ -69,6 +90,8 @@ void ModuleUses::Add(const std::string& name, const ModuleUse& use) {
   ModuleUse& known = uses_[name];
   known.of_plugin |= use.of_plugin;
   known.lives |= use.lives;
+  known.keeps |= use.keeps;
+  if (known.lost.empty()) known.lost = use.lost;
   if (known.dropped.empty()) known.dropped = use.dropped;
   if (known.declined.empty()) known.declined = use.declined;
 }
@@ -76,7 +99,14 @@ void ModuleUses::Add(const std::string& name, const ModuleUse& use) {
 std::vector<std::string> WarningsOf(const ModuleUses& uses) {
   std::vector<std::string> warnings;
   for (const auto& [name, use] : uses.all()) {
-    if (use.lives) continue;
+    if (use.lives) {
+      if (use.of_plugin && !use.keeps)
+        warnings.push_back(absl::StrCat("in every sketch a later module removes block ", use.lost,
+                                        ", which module ", name, " makes; write ", name,
+                                        " behind the module that inlines, as --space \"cpu with=", name,
+                                        "\" does"));
+      continue;
+    }
     if (!use.dropped.empty()) {
       warnings.push_back(
           absl::StrCat("every sketch with steps of module ", name, " was dropped: ", use.dropped));

@@ -20,6 +20,9 @@ namespace kiln::api {
 struct ModuleUse {
   bool of_plugin = false;
   bool lives = false;  // it transformed a program in a run of the space that applied
+  bool keeps = false;  // all blocks that it made were left at the end of such a run
+  std::string
+      lost{};  // a block that it made and that was gone at the end of such a run; empty if there was none
   std::string
       dropped{};  // why the last run in which it transformed one did not apply; empty if there was none
   std::string declined{};  // the first block that it left alone, with the reason; empty if there was none
@@ -46,11 +49,12 @@ class ModuleUses {
 
   std::map<std::string, ModuleUse> uses_;
   std::map<std::string, ModuleEntry> watched_;
-  std::set<std::string> acted_;  // modules that transformed the program in the present run of the space
+  // Names of the blocks that each module made in the present run of the space, for each that transformed the program.
+  std::map<std::string, std::set<std::string>> made_;
 };
 
-// Returns one warning for each useless module that a user named, with the reason: a plugin's module that changed no
-// program, or any module with whose steps every sketch was dropped.
+// Returns a warning for each of these, with the reason: a plugin's module that changed no program, or that in each run
+// of the space made a block which was gone at the end, and any module with whose steps every sketch was dropped.
 std::vector<std::string> WarningsOf(const ModuleUses& uses);
 
 }  // namespace kiln::api

@@ -65,7 +65,8 @@ struct AnswerFields {
     } else if constexpr (std::is_same_v<T, Schedule::Declined>) {
       visit(value.where, value.why);
     } else if constexpr (std::is_same_v<T, UseAnswer>) {
-      visit(value.module, value.use.of_plugin, value.use.lives, value.use.dropped, value.use.declined);
+      visit(value.module, value.use.of_plugin, value.use.lives, value.use.keeps, value.use.lost,
+            value.use.dropped, value.use.declined);
     } else {
       static_assert(std::is_same_v<T, Answer>);
       visit(value.code, value.error, value.mistake, value.text, value.sketches, value.dropped, value.declined,

@@ -39,7 +39,15 @@ void FailsAfterSplits(kiln::Schedule& s) {
   }
 }
 
+// A module that copies the first buffer that a block with reuse reads. If it stands before the default space, auto-inline
+// inlines the copy.
+void CopiesOperand(kiln::Schedule& s, kiln::Block block) {
+  if (!s.ok() || !kiln::HasReuse(s.program(), s.node(block))) return;
+  s.ComputeAt(s.CacheRead(block, 0), s.GetLoops(block)[0]);
+}
+
 }  // namespace
 
+KILN_MODULE("copies-operand", CopiesOperand);
 KILN_MODULE("fails-after-splits", FailsAfterSplits);
 KILN_MODULE("good", Good, kiln::Option("innermost", &Options::innermost, kiln::From(1)));

@@ -137,6 +137,34 @@ TEST(Build, ForAnotherMachineThereIsAStaticLibrary) {
   EXPECT_FALSE(std::filesystem::exists(folder / "out/other.so"));
 }
 
+// The first element is 2^20 in any precision, and the others are rounded near 0.1. The error of a result is relative to
+// its largest element, whether that one differs or not.
+TEST(Build, TheErrorIsRelativeToTheLargestElement) {
+  const TemporaryFolder folder;
+  const std::string file = folder.Write("large.mlir", R"(
+func.func @large(%x: tensor<64xf32>) -> tensor<64xf32> {
+  %c0 = arith.constant 0 : index
+  %large = arith.constant 1048576.0 : f32
+  %tenth = arith.constant 0.1 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<64xf32>) outs(%e : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %i = linalg.index 0 : index
+    %first = arith.cmpi eq, %i, %c0 : index
+    %m = arith.mulf %a, %tenth : f32
+    %r = arith.select %first, %large, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  return %y : tensor<64xf32>
+})");
+  const Ran built =
+      RunKiln({"build", file, "--check", "-o", folder / "out", "--db", folder / "none.db", "--json"});
+  ASSERT_EQ(built.exit_code, 0) << built.err;
+  EXPECT_GT(built.json()["accuracy"]["error"].get<double>(), 0);
+  EXPECT_LT(built.json()["accuracy"]["error"].get<double>(), 1e-12);
+}
+
 TEST(Build, ChecksTheLibraryOnDrawnData) {
   const TemporaryFolder folder;
   const std::string net = folder.Write("net.mlir", kNet);

@@ -191,10 +191,10 @@ double ErrorOf(DType type, const std::string& found, const std::string& wanted) 
   for (size_t n = 0; n < wanted.size() / sizeof(double); ++n) {
     const double one = LoadScalar(type, found.data() + n * SizeOf(type)).f;
     const double other = LoadScalar(DType::kF64, wanted.data() + n * sizeof(double)).f;
+    if (std::isfinite(other)) most = std::max(most, std::abs(other));
     if (one == other || (std::isnan(one) && std::isnan(other))) continue;
     if (!std::isfinite(one) || !std::isfinite(other)) return std::numeric_limits<double>::infinity();
     difference = std::max(difference, std::abs(one - other));
-    most = std::max(most, std::abs(other));
   }
   return difference == 0 ? 0 : difference / std::max(most, std::numeric_limits<double>::min());
 }

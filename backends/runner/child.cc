@@ -123,14 +123,15 @@ class Child {
   }
 
   MaybeFailure MakeBuffers() {
-    using Key = std::tuple<size_t, std::string, int64_t, int, std::string, const LoadedKernel*>;
+    using Key = std::tuple<size_t, std::string, int64_t, int, std::string, DataRange, const LoadedKernel*>;
     std::map<Key, GuardedBuffer*> shared;
     for (LoadedKernel& kernel : kernels_) {
       const auto& params = kernel.object->params;
       for (size_t i = 0; i < params.size(); ++i) {
         const KernelParam& param = params[i];
         const LoadedKernel* owner = param.role == KernelParam::kPrepared ? &kernel : nullptr;
-        GuardedBuffer*& buffer = shared[Key(i, param.dtype, param.elements, param.role, param.data, owner)];
+        const Key key(i, param.dtype, param.elements, param.role, param.data, param.range, owner);
+        GuardedBuffer*& buffer = shared[key];
         if (buffer == nullptr) {
           param_bytes_ += Bytes(param);
           auto made = param_bytes_ > request_.limits.bytes
@@ -170,8 +171,7 @@ class Child {
     buffer->Protect();
   }
 
-  // Starts the pool's threads and pins them; with one thread, starts none. Fails if not all requested threads (1 to
-  // kMaxThreads) run. This is done before limits are set, since limits apply to the candidate only.
+  // Starts and pins the pool's threads, if there are several, before limits are set, which apply to the candidate only.
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};
@@ -343,8 +343,7 @@ class Child {
   }
 
   // After the timing, compares the outputs with the reference again and checks the guards, because a kernel may be
-  // right only the first time. Does nothing if the request times no runs. Peers share output buffers, so if there are
-  // any, each kernel runs again before its comparison.
+  // right only the first time. Peers share output buffers, so if there are any, each kernel runs again before that.
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
     for (const LoadedKernel& kernel : kernels_) {

@@ -23,6 +23,7 @@ struct DataRange {
   int64_t least = 0, most = -1;
   bool zero = true;  // whether 0 is allowed
   bool any() const { return least > most; }
+  friend auto operator<=>(const DataRange&, const DataRange&) = default;
 };
 
 // Returns the generated value of element `index` of parameter `param` as a double, which represents every value

@@ -64,7 +64,7 @@ class GpuRun {
   const KernelObject& Object(size_t i) const { return i == 0 ? request_.kernel : request_.peers[i - 1]; }
   // Returns the failure of kernel i. If the kernel is a peer (i > 0), puts the number of the peer before the message.
   static GpuFailure Named(size_t i, GpuFailure failure) {
-    if (!failure.ok() && i > 0) failure.detail = absl::StrCat("peer ", i, ": ", failure.detail);
+    if (!failure.ok() && i > 0) failure.detail = absl::StrCat("peer ", i - 1, ": ", failure.detail);
     return failure;
   }
 

@@ -86,6 +86,7 @@ void ExpectOutputs(const std::string& outputs, const std::vector<std::string>& t
       for (size_t e = 0; e < want.size() / sizeof(float); ++e) {
         const double right = LoadElement("f32", want.data(), e),
                      got = LoadElement("f32", outputs.data() + at, e);
+        ASSERT_TRUE(std::isfinite(right)) << "element " << e;
         ASSERT_LE(std::fabs(got - right), 1e-4 * (1 + std::fabs(right))) << "element " << e << " of\n"
                                                                          << trace;
       }

@@ -31,6 +31,7 @@ inline EmulatedResult RunLibrary(const std::string& library, const std::string& 
   EmulatedResult result;
   const auto loaded = Loaded::FromBytes(library);
   EXPECT_TRUE(loaded.ok()) << loaded.status();
+  EXPECT_LE(buffers.size(), kMost);
   if (!loaded.ok() || buffers.size() > kMost) return result;
   using Entry = int32_t(void*, void*, void*, void*, void*, void*);
   auto* const entry = loaded->Get<Entry>(name);

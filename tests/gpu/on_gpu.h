@@ -48,6 +48,13 @@ inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planne
   SCOPED_TRACE(ToString(planned.program, planned.plan));
   const auto in_plan = RunPlan(planned.program, planned.plan, inputs, {.shuffle = 1});
   ASSERT_TRUE(in_plan.ok()) << in_plan.status();
+  ASSERT_EQ(in_plan->size(), wanted->size());
+  size_t of_plan = 0;
+  for (const Id id : original.parameters) {
+    if (original.buffers[id].role != Role::kOutput) continue;
+    ExpectClose(original.buffers[id].dtype, (*in_plan)[of_plan], (*wanted)[of_plan], tolerance);
+    ++of_plan;
+  }
   auto lowered = LowerKernels(planned.program, planned.plan, Context());
   ASSERT_TRUE(lowered.ok()) << lowered.status();
   ASSERT_EQ(ToNvvm(*lowered->module, lowered->launches), absl::OkStatus());

@@ -43,8 +43,8 @@ class CostModel {
  public:
   virtual ~CostModel() = default;
 
-  // Returns one score for each program; higher is faster. All zeros before the first Update, unless the model is
-  // Informed.
+  // Returns one score for each program; higher is faster. A model that learns returns zeros before the first Update,
+  // unless it is Informed.
   virtual absl::StatusOr<std::vector<double>> Predict(const FeatureBatch& programs) const = 0;
 
   // Returns how unsure the model is of each score: the standard deviation among its members, in the unit of scores, at

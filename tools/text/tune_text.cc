@@ -39,8 +39,8 @@ void PrintResult(const api::TaskResult& t, const std::string& database) {
   }
   if (!t.noise.empty()) {
     std::printf(
-        "  noisy     %s\n            close other programs, then type the same command again: it races "
-        "again; `%s doctor` says what disturbs\n",
+        "  noisy     %s\n            close other programs, then time it again by `replay` (below); "
+        "`%s doctor` says what disturbs\n",
         t.noise.c_str(), kiln);
   }
   std::printf("  how       %s\n", t.how.c_str());

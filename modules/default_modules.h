@@ -1,5 +1,6 @@
-// Declares Kiln's modules and their options, for C++ code that composes its own space. The comment at the top
-// of each module's source says what the module does; docs/reference/spaces.md lists all modules.
+// Declares the modules that C++ code composes into spaces of its own, and their options. A module that spaces name in
+// their text needs no declaration here. The comment at the top of each module's source says what the module does, and
+// docs/reference/spaces.md lists all modules.
 //
 //   void MySpace(Schedule& s) {
 //     EachBlock(s, {AutoInline(), MultiLevelTiling({.structure = "SRS"})});

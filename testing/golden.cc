@@ -6,7 +6,17 @@
 #include <fstream>
 #include <sstream>
 
+#include "absl/strings/str_split.h"
+
 namespace kiln {
+namespace {
+
+std::string DiffOf(absl::string_view expected, absl::string_view actual) {
+  return testing::internal::edit_distance::CreateUnifiedDiff(absl::StrSplit(expected, '\n'),
+                                                             absl::StrSplit(actual, '\n'));
+}
+
+}  // namespace
 
 bool UpdatesGoldens() {
   const std::vector<std::string> arguments = testing::internal::GetArgvs();
@@ -23,8 +33,9 @@ void ExpectGoldenFile(const std::filesystem::path& file, absl::string_view actua
   std::stringstream expected;
   expected << in.rdbuf();
   ASSERT_TRUE(in.is_open()) << file << " is missing; --update-goldens writes it. Found:\n" << actual;
-  EXPECT_EQ(expected.str(), std::string(actual))
-      << "in " << file << "; --update-goldens writes what was found";
+  if (expected.str() == actual) return;
+  ADD_FAILURE() << file << " (-) and what was found (+) differ; --update-goldens writes what was found:\n"
+                << DiffOf(expected.str(), actual);
 }
 
 }  // namespace kiln

@@ -128,6 +128,16 @@ struct Factor {
   Factor(Value value) : operand{Operand::Kind::kValue, value.number} {}  // NOLINT
 };
 
+// Return handles and factors as operands of a step.
+inline Operand OperandOf(Block block) { return {Operand::Kind::kBlock, block.number}; }
+inline Operand OperandOf(Loop loop) { return {Operand::Kind::kLoop, loop.number}; }
+inline Operand OperandOf(Value value) { return {Operand::Kind::kValue, value.number}; }
+inline std::vector<Operand> OperandsOf(const std::vector<Factor>& factors) {
+  std::vector<Operand> operands;
+  for (const Factor& factor : factors) operands.push_back(factor.operand);
+  return operands;
+}
+
 // A structural choice and the alternative that was picked: `picked` of 0 .. n-1.
 struct StructuralChoice {
   std::string name;

@@ -7,7 +7,7 @@
 //
 // Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is
 // tainted. ExtentOf a tainted loop makes the schedule inert, with an error that names the module that asked.
-// Branch on Choose only.
+// Branch on Choose only. lang/schedule/sampling_schedule.h has the steps that sample values.
 //
 // Not thread safe. To fork a schedule, copy it; the copy shares the chooser.
 #pragma once
@@ -17,14 +17,13 @@
 #include <vector>
 
 #include "lang/schedule/pipeline_options.h"
-#include "lang/schedule/schedule_core.h"
-#include "lang/schedule/tile_options.h"
+#include "lang/schedule/sampling_schedule.h"
 
 namespace kiln {
 
-class Schedule : public ScheduleCore {
+class Schedule : public SamplingSchedule {
  public:
-  using ScheduleCore::ScheduleCore;
+  using SamplingSchedule::SamplingSchedule;
 
   // --- Steps that look up blocks and loops: by a block's name, around a block, and along the buffers that it uses.
   Block GetBlock(absl::string_view name, Where where = Where::current());
@@ -32,36 +31,6 @@ class Schedule : public ScheduleCore {
   std::vector<Loop> GetLoops(Block block, Where where = Where::current());
   std::vector<Block> GetProducers(Block block, Where where = Where::current());
   std::vector<Block> GetConsumers(Block block, Where where = Where::current());
-
-  // --- Steps that sample values, and arithmetic on them. SamplePerfectTile samples factors whose product is the extent
-  // of the loop.
-  using TileOptions = kiln::TileOptions;
-  Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
-                          Where where = Where::current());
-  // Samples the factors of a tile of the loop. Their product covers the extent and may exceed it by at most the share
-  // options.waste, so extents with few divisors have tiles too.
-  Value SampleTile(Loop loop, TileOptions options, absl::string_view label = "",
-                   Where where = Where::current());
-  // Samples one of `values` with the given weights (all equal if empty).
-  Value SampleCategorical(const std::vector<int64_t>& values, const std::vector<double>& weights = {},
-                          absl::string_view label = "", Where where = Where::current());
-  // Samples one of the `values` up to `most`, all equally likely; the least of the values if all are greater.
-  Value SampleCategoricalUpTo(Factor most, const std::vector<int64_t>& values, absl::string_view label = "",
-                              Where where = Where::current());
-  // Samples where to compute a block: -2 inlines the block, -1 leaves the block at its place, and i >= 0 is the i-th
-  // loop around the block's first consumer, outermost first.
-  Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
-
-  // Multiply and Add return the product and the sum of all numbers of the operands; a sampled tile contributes each of
-  // its factors. Results are opaque, as all sampled values are.
-  Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
-  Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
-  // Divide returns the quotient of two numbers, rounded down; Subtract their difference, or 0 if that is negative.
-  Value Divide(Factor number, Factor by, Where where = Where::current());
-  Value Subtract(Factor number, Factor less, Where where = Where::current());
-  Value Minimum(const std::vector<Factor>& numbers, Where where = Where::current());
-  // Takes one number of a sampled tile; index -1 is the last.
-  Value Part(Value tile, int index, Where where = Where::current());
 
   // --- Steps that change loops. Split divides a loop into a nest of loops with these factors, outermost first.
   std::vector<Loop> Split(Loop loop, const std::vector<Factor>& factors, Where where = Where::current());

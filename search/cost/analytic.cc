@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "absl/strings/str_cat.h"
+#include "search/cost/model_table.h"
 #include "search/features/kinds.h"
 
 namespace kiln {
@@ -37,6 +38,10 @@ absl::StatusOr<std::string> AnalyticModel::Save() const { return kSaved; }
 absl::Status AnalyticModel::Load(absl::string_view bytes) {
   if (bytes == kSaved) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("the bytes are not '", kSaved, "'"));
+}
+
+absl::StatusOr<std::unique_ptr<CostModel>> MakeRoofline(const CostModelOptions& options) {
+  return std::make_unique<AnalyticModel>(options.features);
 }
 
 }  // namespace kiln

@@ -1,4 +1,4 @@
-// Makes cost models by name, with the features that they see. No other place makes them. models.cc has the names with
+// Makes cost models by name, with the features that they see. No other place makes them. model_table.h has the names with
 // descriptions.
 //
 // The models `roofline` and `trees-residual` need the features `ansor` or `gpu`. On other features, trees without a
@@ -7,8 +7,7 @@
 // Transfer: a global model, trained on the records of other tasks (GlobalModel), scores programs before
 // anything is measured. The local trees then learn its error. Only models of trees can have such a base.
 //
-// To add a model, derive from CostModel in a new file of this folder, and add its row to the table of
-// models.cc.
+// To add a model, derive from CostModel in a new file of this folder, and add its row to the table of model_table.h.
 #pragma once
 
 #include <memory>

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "search/cost/mix.h"
+#include "search/cost/model_table.h"
 
 namespace kiln {
 namespace {
@@ -43,6 +44,10 @@ absl::Status RandomModel::Load(absl::string_view bytes) {
   }
   seed_ = seed;
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<CostModel>> MakeRandomModel(const CostModelOptions& options) {
+  return std::make_unique<RandomModel>(options.seed);
 }
 
 }  // namespace kiln

@@ -88,7 +88,7 @@ class SimulatedAnnealing final : public Strategy {
     };
     std::vector<std::shared_ptr<const Point>> moves(n), found;
     c_.pool.For(n, [&](int i, int thread) {
-      RandomDice walk = dice(i, Purpose::kWalk);
+      RandomDice walk = dice(i, Purpose::kStrategy);
       moves[i] =
           kiln::Propose(c_.space, prefilters_[thread], *chains_[i], c_.options.population.structure, walk).to;
     });

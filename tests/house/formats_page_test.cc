@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -19,6 +20,7 @@
 #include "modules/space.h"
 #include "nlohmann/json.hpp"
 #include "search/cost/analytic.h"
+#include "search/cost/models.h"
 #include "search/cost/random_model.h"
 #include "search/cost/xgboost_model.h"
 #include "search/database/json_lines.h"
@@ -244,6 +246,13 @@ TEST(FormatsPage, ModelsBeginAsItSays) {
   ASSERT_TRUE(trees.ok()) << trees.status();
   EXPECT_EQ((*trees)->Save().value(), heads[2]);
   EXPECT_TRUE((*trees)->Load(heads[2]).ok());
+  for (const std::string& name : CostModelNames()) {
+    const absl::StatusOr<std::unique_ptr<CostModel>> model = MakeCostModel(name);
+    ASSERT_TRUE(model.ok()) << model.status();
+    const std::string saved = (*model)->Save().value(), word = saved.substr(0, saved.find(' ') + 1);
+    EXPECT_TRUE(absl::c_any_of(heads, [&](absl::string_view head) { return absl::StartsWith(head, word); }))
+        << "the page does not show how " << name << " is saved: " << word;
+  }
 }
 
 }  // namespace

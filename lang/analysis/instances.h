@@ -35,7 +35,8 @@ bool WritesElementsOnce(const Program& program, Id block, Id buffer, Id fixed);
 bool RunsAllInstances(const Program& program, Id block);
 
 // OK if it is proven that no instance of the block runs twice in `loops`, so that its reduction can be initialized on
-// entry to the first of them. Otherwise kFailedPrecondition. `loops` are all loops from there down to the block.
+// entry to the first of them. Otherwise kFailedPrecondition. `loops` are a loop and all loops below it down to the
+// block.
 absl::Status CheckReducesOnce(const Program& program, Id block, const std::vector<Id>& loops);
 
 // Returns the position in LoopsAround(block) of the outermost loop that feeds a reduction iter; the number of those

@@ -49,9 +49,9 @@ absl::Status ParallelizeOuter(Call& call) {
   return absl::OkStatus();
 }
 
-// Returns how many lanes a loop may have before its code exceeds CostTable::function_line instructions: a multiple of
-// `vector` (the lanes of a register), at least `vector`. More registers only lengthen code that calls functions; two
-// already hide the latency of most of them.
+// Returns the most lanes that a vectorized loop over these blocks may have: the largest multiple of `vector` (the lanes
+// of a register) whose code has at most CostTable::function_line instructions, but at least `vector`. The code repeats
+// for each register. The limit is meant for functions such as exp: two registers hide most of their latency.
 int64_t ShortLanes(const Program& p, const std::vector<Id>& blocks, int64_t vector, const CostTable& costs) {
   int64_t instructions = 0;
   for (const Id block : blocks) instructions += Instructions(p, block, costs);

@@ -1,4 +1,4 @@
-// Prints the calls and the memory of a built model, for people.
+// Prints the calls, or the memory plan, of a built model for people.
 #pragma once
 
 #include "absl/strings/string_view.h"

@@ -50,8 +50,9 @@ Id NestOf(const Node& node) {
   return node.arms.empty() || node.arms[0].empty() ? kNone : NestOf(node.arms[0][0]);
 }
 
-// The base of two passes that insert prefetches. Walks a plan in which each loop of the program is one node, calls
-// Before at each nest that contains a loop that runs, and Inside for the body of each loop that runs.
+// The base of two passes that insert prefetches into a loop plan. A loop "runs" if it is neither unrolled nor
+// vectorized, so that it stays a loop in the code. The walk calls Before ahead of each node that is or contains such a
+// loop, and Inside for the body of each such loop. Each loop of the program must be one node of the plan.
 class TilePrefetcher {
  public:
   TilePrefetcher(const Program& program, const IndexPlan& indices, const LowerOptions& options)

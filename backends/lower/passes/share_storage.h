@@ -15,8 +15,8 @@ namespace kiln {
 // Call it after the last change to loops. Addresses do not change.
 void ShareStorage(const Program& program, IndexPlan& plan);
 
-// Returns how many elements the memory of a buffer must hold: as many as the largest of this buffer and the buffers
-// that share its memory.
+// Returns how many elements the memory of a buffer must hold: the largest count among the buffer and the buffers that
+// lie in its memory. The buffer must have memory of its own (BufferPlan::shares is kNone).
 int64_t ElementsHeld(const IndexPlan& plan, Id buffer);
 
 }  // namespace kiln

@@ -121,8 +121,8 @@ struct ProfiledRuns {
 struct RunRequest {
   KernelObject kernel = {};
   // More kernels, which one process times in turns with `kernel`: kernel, peers[0], peers[1], then backwards, and so
-  // on. Parameters at the same position with the same dtype, size, role, data and range share memory, except prepared ones.
-  // All kernels are checked with the same reference. The first failure is the result of the request.
+  // on. Parameters at the same position with the same dtype, size, role, data and range share memory, except prepared
+  // ones. All kernels are checked with the same reference. The first failure is the result of the request.
   std::vector<KernelObject> peers = {};
   uint64_t data_seed = 0;
   int threads = 1;  // threads of the pool that kernels use, each pinned to one of the runner's cores, in turn

@@ -2,9 +2,9 @@
 // vectorizes rows, then parallelizes, vectorizes and unrolls.
 //
 // A module is in the default space if it rarely applies or nearly always gains, since each extra choice costs
-// the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too. with=a,b: modules
-// a and b get each block after the inlining of cheap blocks and before it is tiled. No later item inlines the copies that
-// they make.
+// the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too. with=a,b: the
+// modules a and b get each block after cheap blocks are inlined and before it is tiled, so that auto-inline does not see
+// the copies that they make.
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

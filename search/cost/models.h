@@ -1,5 +1,5 @@
-// Makes cost models by name, with the features that they see. No other place makes them. model_table.h has the names with
-// descriptions.
+// Makes cost models by name, with the features that they see. No other place makes them. model_table.h has the names
+// with descriptions.
 //
 // The models `roofline` and `trees-residual` need the features `ansor` or `gpu`. On other features, trees without a
 // global model give equal scores until they are trained.

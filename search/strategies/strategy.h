@@ -1,10 +1,9 @@
 // A strategy decides which candidates of one task the search proposes. There is one interface, and
 // strategies have names; strategies.h lists them.
 //
-// To add a strategy, derive from Strategy in a new file of this folder, and add its row to the table of
-// strategies.h. A strategy draws from EngineOf(..., Purpose::kStrategy) (search/purposes.h). An option of a strategy is a
-// field of StrategyOptions, and a part of the run's key (search/run/run_key.cc), so that a run does not go on with other
-// options.
+// To add a strategy, derive from Strategy in a new file of this folder, and add its row to the table of strategies.h. A
+// strategy draws from EngineOf(..., Purpose::kStrategy) (search/purposes.h). An option of a strategy is a field of
+// StrategyOptions and a part of the run's key (search/run/run_key.cc), so that no run goes on with other options.
 //
 // In a round, the tuner asks for proposals, selects a batch of them (batch.h), measures it, and stores the
 // records together with Save(). A strategy's proposals depend only on its context, on the state from Save() and on the

@@ -48,8 +48,8 @@ struct Known {
   }
 };
 
-// Two factors of a combination of index sums, of_sum * sum - of_known * known, which may have narrow bounds, for example
-// because terms cancel. `sum` is the index sum to bound, and the bounds of `known` are known.
+// Two factors of a combination of index sums, of_sum * sum - of_known * known, which may have narrow bounds, such as
+// when terms cancel. `sum` is the index sum to bound, and the bounds of `known` are known.
 struct Ratio {
   int64_t of_sum = 1, of_known = 1;
   friend bool operator==(const Ratio&, const Ratio&) = default;

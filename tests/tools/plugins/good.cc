@@ -39,8 +39,8 @@ void FailsAfterSplits(kiln::Schedule& s) {
   }
 }
 
-// A module that copies the first buffer that a block with reuse reads. If it stands before the default space, auto-inline
-// inlines the copy.
+// A module that copies the first buffer that a block with reuse reads. If it stands before the default space,
+// auto-inline inlines the copy.
 void CopiesOperand(kiln::Schedule& s, kiln::Block block) {
   if (!s.ok() || !kiln::HasReuse(s.program(), s.node(block))) return;
   s.ComputeAt(s.CacheRead(block, 0), s.GetLoops(block)[0]);

@@ -78,10 +78,10 @@ class Session {
   using EventSink = std::function<void(const Event&)>;
   absl::StatusOr<TuneReport> Tune(const TuneSettings& settings = {}, const EventSink& events = {});
 
-  // Makes one library of the whole file: the fastest record of this machine for each task that has one, and default
-  // schedules for the others (search/model/default_schedules.h). kInvalidArgument if the file has an operation that
-  // neither Kiln nor upstream MLIR can compile. kFailedPrecondition if the library cannot be built or a file cannot be
-  // written.
+  // Makes one library of the whole file. Each task gets the record that a race of whole models chose, or else the
+  // fastest record of this machine, or else a default schedule (search/model/default_schedules.h). kInvalidArgument if
+  // the file has an operation that neither Kiln nor upstream MLIR can compile. kFailedPrecondition if the library
+  // cannot be built or a file cannot be written.
   absl::StatusOr<BuildReport> Build(const BuildSettings& settings = {});
 
   // Runs and times a library that Build made, in a process of its own. kInvalidArgument if a file is not what it

@@ -1,5 +1,5 @@
-// Declares the modules that C++ code composes into spaces of its own, and their options. A module that spaces name in
-// their text needs no declaration here. The comment at the top of each module's source says what the module does, and
+// Declares the modules that C++ code composes into spaces of its own, and their options. A module that only space
+// strings name needs no declaration here. The comment at the top of each module's source says what the module does, and
 // docs/reference/spaces.md lists all modules.
 //
 //   void MySpace(Schedule& s) {
@@ -86,7 +86,7 @@ struct PinOptions {
 Space Pin(PinOptions options);
 
 // Options of auto-bind, a module for GPUs: the alternatives of its sampling sites.
-struct AutoBindOptions {                        // alternatives of the sites
+struct AutoBindOptions {
   std::vector<int64_t> vectors = {1, 2, 4, 8};  // the widest vector, in elements
   std::vector<int64_t> threads = {32, 64, 128, 256, 512, 1024};
   std::vector<int64_t> waves = {1, 2, 4, 8, 16, 32};   // blocks for each multiprocessor
@@ -96,8 +96,8 @@ Space AutoBind(AutoBindOptions options = {});
 
 struct CpuOptions {
   int64_t dots = 1;  // 1: tile with the target's dot-product intrinsics too
-  std::string with =
-      "";  // modules of a block, with commas between them, that get each block before it is tiled
+  // Names of modules of a block, with commas between them. They get each block before it is tiled.
+  std::string with = "";
 };
 Space Cpu(CpuOptions options = {});
 void CpuSpace(Schedule& s);  // the space Cpu() with default options

@@ -9,24 +9,23 @@
 
 namespace kiln {
 
-// What the numbers of a random engine are used for. A new use gets a new number. Numbers never change, because
-// interrupted runs continue with them.
+// What the numbers of a random engine are used for. A new use outside of strategies gets a new number. Numbers never
+// change, because interrupted runs continue with them.
 enum class Purpose : uint64_t {
-  kPrior = 1,     // prior draws that initialize chains and scale energies
-  kFresh = 2,     // chains that restart in a round
-  kPropose = 4,   // proposals of chains
-  kAccept = 5,    // whether a chain accepts its proposal
-  kResample = 6,  // which chains survive resampling
-  kSelect = 100,  // which source fills a slot of a batch
-  kDraw = 101,    // draws from the prior for a batch
-  kScout = 102,   // draws for the stratified prior
-  kBreed = 110,   // children of the genetic strategy
-  kStrategy =
-      120,      // draws of a strategy, such as the proposals of simulated annealing; a run has one strategy
-  kTake = 121,  // whether a chain of simulated annealing accepts
-  kDescend = 130,  // neighbours in coordinate descent
-  kDefault = 140,  // draws for default schedules
-  kChange = 141,   // changes of their best draws
+  kPrior = 1,       // prior draws that initialize chains and scale energies
+  kFresh = 2,       // chains that restart in a round
+  kPropose = 4,     // proposals of chains
+  kAccept = 5,      // whether a chain accepts its proposal
+  kResample = 6,    // which chains survive resampling
+  kSelect = 100,    // which source fills a slot of a batch
+  kDraw = 101,      // draws from the prior for a batch
+  kScout = 102,     // draws for the stratified prior
+  kBreed = 110,     // children of the genetic strategy
+  kStrategy = 120,  // proposals of simulated annealing, and draws of a strategy without a purpose of its own
+  kTake = 121,      // whether a chain of simulated annealing accepts
+  kDescend = 130,   // neighbours in coordinate descent
+  kDefault = 140,   // draws for default schedules
+  kChange = 141,    // changes of their best draws
 };
 
 // Returns the random engine for one use of random numbers. `index` is the number of a chain, a draw or a sketch, so

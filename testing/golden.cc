@@ -11,6 +11,7 @@
 namespace kiln {
 namespace {
 
+// Returns the difference as EXPECT_EQ prints it, without both whole texts.
 std::string DiffOf(absl::string_view expected, absl::string_view actual) {
   return testing::internal::edit_distance::CreateUnifiedDiff(absl::StrSplit(expected, '\n'),
                                                              absl::StrSplit(actual, '\n'));

@@ -6,7 +6,7 @@
 
 namespace kiln {
 
-// Lowers all TOSA operations with MLIR's own passes. If a pass fails, it has emitted a diagnostic.
+// Lowers all TOSA operations with MLIR's own passes. If a pass fails, emits a diagnostic and fails.
 mlir::LogicalResult LowerTosa(mlir::ModuleOp module);
 
 // Turns signed and unsigned element types into signless ones with the same bits. Each operation still says whether it

@@ -40,9 +40,8 @@ struct GpuMachineOptions {
   // An option of StaticMachine only: the time limit in the emulator.
   double emulation_seconds = 300;  // for all modes of a program, on a busy machine
 
-  // Options of GpuMeasurer only: whether the reference kernel runs beside programs, the time limit of a program on the
-  // GPU, and the samples of a race.
-  bool reference_kernel = true;  // false: no flag `disturbed`
+  // Options of GpuMeasurer only, which times programs on a GPU.
+  bool reference_kernel = true;  // runs it before and after the samples; false: no flag `disturbed`
   double run_seconds = 10;       // limit of a program on the GPU
   int race_samples = 20;         // of each program in a Race
 };

@@ -7,6 +7,7 @@
 // indices). All functions are pure and may be called from any thread.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 

@@ -12,9 +12,9 @@ namespace kiln {
 void SetLimits(double seconds, int64_t bytes, int64_t file_bytes);
 
 // Restricts this process to the system calls for loading a library, computing, threads and memory. All others are
-// refused (EPERM), among them those for new processes and programs, opening files for writing, the network, signals to
-// other processes, leaving the process group, and outliving the parent. Returns an empty string, or why the restriction
-// failed; the process then continues without it.
+// refused (with EPERM, or ENOSYS for clone3, so that libc calls clone), among them those for new processes and
+// programs, opening files for writing, the network, signals to other processes, leaving the process group, and
+// outliving the parent. Returns an empty string, or why the restriction failed; the process then continues without it.
 std::string RestrictSystemCalls();
 
 }  // namespace kiln

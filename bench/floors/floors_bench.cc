@@ -4,7 +4,8 @@
 //
 //   peak         a matmul of random shape after 64 trials: its share of the machine's FMA peak
 //   by_hand      a matmul without a schedule: its time over that of a schedule by hand
-//   training     the CPU time of a search of 1,000 trials, plus 94 ms a trial, over the CPU time of its training
+//   training     the CPU time of a search of 1,000 trials, plus 94 ms a trial as if it were measured, over the CPU time
+//                of its training
 //   hashes       hashes of a tiled matmul a second
 //   instances    instances of a block that the interpreter runs a second
 //   requests     requests with a million floats that a runner serves a second

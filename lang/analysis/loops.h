@@ -15,8 +15,8 @@ namespace kiln {
 // Otherwise kFailedPrecondition with the reason. A loop with one iteration need only feed no reduction iter.
 absl::Status CheckDataParallel(const Program& program, Id loop);
 
-// OK if the iterations may become vector lanes: they are independent as for CheckDataParallel, except that the loop may
-// feed reductions, and no loop below is parallel or vectorized.
+// OK if the iterations may become vector lanes: no loop below is parallel or vectorized, and the iterations are
+// independent as for CheckDataParallel, except that the loop may feed reductions.
 absl::Status CheckVectorizable(const Program& program, Id loop);
 
 // OK if the iterations stay independent when all of them share one copy of each buffer that only this loop uses,

@@ -11,7 +11,7 @@
 namespace kiln {
 
 // Knows which buffers of an imported model are constants, and which are computed from constants of the caller before
-// the model runs (PreparedBuffers). Adds blocks to the model, also such that compute constants. The program must
+// the model runs (PreparedBuffers). Adds blocks to the model, also blocks that compute constants. The program must
 // outlive it.
 class ConstantBuffers {
  public:

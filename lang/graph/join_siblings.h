@@ -30,8 +30,8 @@ int JoinSiblings(Program& program);
 
 // Estimates what joining saves, in cycles, and compares it with the time of the sums: joining gains if it saves at
 // least 5% of that time. SaveReads counts operands that are read once less from beyond the second cache (more than 1
-// MiB). Smaller operands cost nothing, because loads of other products hide them. SaveCalls counts calls. The constants
-// fit what was measured on Zen 5 (bench/results/siblings.jsonl).
+// MiB). Smaller operands cost nothing, because loads of other products hide them. SaveCalls counts calls that are
+// saved. The constants fit what was measured on Zen 5 (bench/results/siblings.jsonl).
 struct JoinEstimate {
   double saved = 0, all = 0;  // cycles
   void AddSums(const std::vector<int64_t>& extents, double count);

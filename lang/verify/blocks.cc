@@ -171,8 +171,8 @@ class BlockChecker : public Checker {
     for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
-  // Checks the indices of an access. Without guards and domain of the block, every index must be proven to lie in its
-  // dimension. With any of them, it must not be proven to lie outside.
+  // Checks the indices of an access. If there are no guards and the block has no domain, every index must be proven to
+  // lie in its dimension. Otherwise no index may be proven to lie outside.
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);

@@ -3,13 +3,16 @@
 //
 // A module is in the default space if it rarely applies or nearly always gains, since each extra choice costs
 // the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too. with=a,b: the
-// modules a and b get each block after cheap blocks are inlined and before it is tiled, so that auto-inline does not see
-// the copies that they make.
+// modules a and b get each block after cheap blocks are inlined and before it is tiled, so that auto-inline does not
+// see the copies that they make.
 #include <algorithm>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
 #include "lang/intrinsics/cpu_instructions.h"
 #include "lang/patterns/intrinsic.h"
 #include "modules/default_modules.h"
@@ -32,6 +35,18 @@ std::string CpuText(const Target& target, const CpuOptions& options) {
       "vectorize-rows | parallelize-vectorize-unroll");
 }
 
+namespace {
+
+Allowed NamesOfModules() {
+  const auto is_name = [](absl::string_view name) {
+    return !name.empty() && absl::c_all_of(name, [](char c) { return absl::ascii_isalnum(c) || c == '-'; });
+  };
+  return {.text = [=](const std::string& text) { return absl::c_all_of(absl::StrSplit(text, ','), is_name); },
+          .texts = "names of modules of a block, without options, with commas between"};
+}
+
+}  // namespace
+
 Space Cpu(CpuOptions options) {
   return internal::SpaceOfText([options](const Target& target) { return CpuText(target, options); });
 }
@@ -39,6 +54,6 @@ Space Cpu(CpuOptions options) {
 void CpuSpace(Schedule& s) { Cpu()(s); }
 
 KILN_MODULE("cpu", CpuText, Option("dots", &CpuOptions::dots, Between(0, 1)),
-            Option("with", &CpuOptions::with));
+            Option("with", &CpuOptions::with, NamesOfModules()));
 
 }  // namespace kiln

@@ -27,7 +27,8 @@ absl::Status CheckEpilogueLevels(const MultiLevelTilingOptions& options) {
 
 // Returns the operands of a reduction: the buffers that the block reads, but not the buffer of the initial value, which
 // comes last.
-std::vector<TiledOperand> OperandsOf(const Program& p, Id block, const IntrinsicFamily* unit, bool groups) {
+std::vector<TiledOperand> TiledOperandsOf(const Program& p, Id block, const IntrinsicFamily* unit,
+                                          bool groups) {
   std::vector<Id> buffers = ReadBuffers(p, block);
   if (ReadsInitially(p, block, buffers.back())) buffers.pop_back();
   std::vector<TiledOperand> operands;
@@ -132,7 +133,7 @@ void TileForReuse(Schedule& s, Block block, const MultiLevelTilingOptions& optio
   if (axis && !axis->in_blocks && (write == 0 || s.Choose("vector-axis", {"no", "yes"}) == 0)) axis.reset();
   if (axis) MoveInnermost(s, block, *axis);
   const bool groups = s.target().policies.Has(Policy::kGroupedLanes);
-  const std::vector<TiledOperand> operands = OperandsOf(s.program(), s.node(block), unit, groups);
+  const std::vector<TiledOperand> operands = TiledOperandsOf(s.program(), s.node(block), unit, groups);
   const std::vector<ReadReuse> ways = WaysOfReading(s.program(), s.node(block), operands, unit);
   const ReadReuse read = ways[s.Choose("read-reuse", NamesOf(ways))];
   const bool may_fuse = consumers.size() == 1 && s.program().block(consumers[0]).monoid == kNone;

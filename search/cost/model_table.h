@@ -24,7 +24,7 @@
 
 namespace kiln {
 
-#define KILN_DECLARE(name, make, on_global, needs_cycles, scores) \
+#define KILN_DECLARE(name, make, on_global, needs_cycles, doc) \
   absl::StatusOr<std::unique_ptr<CostModel>> make(const CostModelOptions& options);
 KILN_COST_MODELS(KILN_DECLARE)
 #undef KILN_DECLARE

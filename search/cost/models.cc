@@ -15,12 +15,12 @@ namespace {
 struct Row {
   const char* name;
   absl::StatusOr<std::unique_ptr<CostModel>> (*make)(const CostModelOptions&);
-  bool may_stand_on_global, needs_cycles;
+  bool on_global, needs_cycles;
   const char* doc;
 };
 
 const Row kModels[] = {
-#define KILN_ROW(name, make, on_global, needs_cycles, scores) {name, make, on_global, needs_cycles, scores},
+#define KILN_ROW(name, make, on_global, needs_cycles, doc) {name, make, on_global, needs_cycles, doc},
     KILN_COST_MODELS(KILN_ROW)
 #undef KILN_ROW
 };
@@ -49,7 +49,7 @@ absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
   if (row == nullptr) {
     return absl::InvalidArgumentError(UnknownName("cost model", name, CostModelNames()));
   }
-  if (options.global != nullptr && !row->may_stand_on_global)
+  if (options.global != nullptr && !row->on_global)
     return absl::InvalidArgumentError(
         absl::StrCat("the cost model '", name, "' cannot stand on a global model"));
   if (row->needs_cycles && !CyclesColumn(options.features)) {

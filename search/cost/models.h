@@ -7,7 +7,8 @@
 // Transfer: a global model, trained on the records of other tasks (GlobalModel), scores programs before
 // anything is measured. The local trees then learn its error. Only models of trees can have such a base.
 //
-// To add a model, derive from CostModel in a new file of this folder, and add its row to the table of model_table.h.
+// To add a model, derive from CostModel in a new file of this folder, define there the function that makes it, and add
+// its row to the table of model_table.h.
 #pragma once
 
 #include <memory>

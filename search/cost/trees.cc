@@ -1,9 +1,10 @@
 // Cost models of boosted trees: what they stand on, their losses and their sizes.
-#include <utility>
+#include <memory>
 
 #include "search/cost/analytic.h"
 #include "search/cost/model_table.h"
 #include "search/cost/xgboost_model.h"
+#include "search/features/kinds.h"
 
 namespace kiln {
 namespace {

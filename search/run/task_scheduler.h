@@ -1,8 +1,9 @@
 // Decides which task gets the next round.
 //
 //   gradient     the task whose weighted best time is expected to fall most in its next round. The expected fall is
-//                0.2 times its mean fall over the last three rounds, plus 0.8 times the distance from its best time to
-//                its lower bound (at least a tenth of the best time), divided by the number of its rounds so far
+//                0.2 times its mean fall over the last three rounds, plus 0.8 times what is left, divided by the number
+//                of its rounds so far. What is left is the distance from its best time to its lower bound, or a tenth
+//                of the best time if that is more
 //   round-robin  each task in turn
 //
 // With both, each task gets a first round before any gets a second. Tasks that have ended get no rounds.

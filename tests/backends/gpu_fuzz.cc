@@ -72,7 +72,8 @@ bool MayRepeatStores(const Program& p) {
   });
 }
 
-// Applies random steps to a random program, and then bind-rest, which binds the nests that are on no GPU axis yet.
+// Applies random steps to a random program, and then bind-rest, which binds outer independent serial loops of each nest
+// to axes of threads and blocks that the nest does not use.
 // Returns nullopt if no loop is on an axis, CheckOwners refuses the program, or several threads may repeat a store.
 std::optional<Drawn> DrawSteps(Dice& dice) {
   static const std::vector<const Primitive*> makers = MakersOfKernels();

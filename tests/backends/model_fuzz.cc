@@ -4,10 +4,10 @@
 // compares results and status with the interpreter. Three fifths of the models with constants of the caller are
 // simplified first (lang/graph/simplify_model.h), half of these with the policy "channels-last". A third of all models
 // is not scheduled. The tasks of another third get random steps (TryRandomSteps), and those of the rest a draw from the
-// space `cpu`. A task stays unscheduled if the validator refuses the result. Each library runs twice on one thread and
-// twice on two, and must write only to its results, its weights and its arena. A quarter of the libraries also runs
-// with each array between guard pages (backends/model/check_memory.h). tests/support/forked_chunks.h explains the
-// options.
+// space `cpu`. A task stays unscheduled if the result has loops on GPU axes, cannot be lowered, or is refused by the
+// validator. Each library runs twice on one thread and twice on two, and must write only to its results, its weights
+// and its arena. A quarter of the libraries also runs with each array between guard pages
+// (backends/model/check_memory.h). tests/support/forked_chunks.h explains the options.
 #include <cmath>
 #include <cstring>
 #include <iterator>

@@ -22,9 +22,9 @@ struct ProvenTraces {
 };
 
 // Draws `wanted` traces of the space `text` (fewer if 20 * wanted draws do not give so many valid ones) and tries to
-// prove each. A program that is too hard to prove is executed symbolically if it has at most most_instances instances
-// (two million take half a minute). Expects that each is proven, or is too hard to prove and passes this execution. If
-// most_instances is 0, nothing is executed, and any program may be too hard.
+// prove each. A program that is too hard to prove is executed symbolically if it and the original have at most
+// most_instances instances together (two million take half a minute). Expects that each is proven, or is too hard to
+// prove and passes this execution. If most_instances is 0, nothing is executed, and any program may be too hard.
 inline ProvenTraces ProveTraces(const std::string& what, const std::string& text, const Program& program,
                                 const Target& target, int wanted, proof::Prover& prover,
                                 int64_t most_instances) {

@@ -3,13 +3,12 @@
 //   kiln_fuzz [--pairs N] [--seed N] [--threads N] [--results FILE] [--summary FILE]
 //             [--commit ID] [--failures N] [--shrink SECONDS]
 //             [--favor PRIMITIVE,...] [--space SPACE] [--gpu NAME]
-//     Checks N (program, trace) pairs, until 5 (--failures) fail. A failure is shrunk for 20 seconds (--shrink), and
-//     printed with the command that runs it again.
-//     With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000. With --gpu, they make
-//     kernels for this GPU (tests/fuzz/kernels.h), and are proven: kiln_fuzz --gpu h100. With both, they are those of
-//     modules for the GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case with the same --gpu.
-//     With a file of results, each chunk is appended as it lands, and chunks that this binary has done are
-//     left out.
+//     Checks N (program, trace) pairs, until 5 (--failures) fail. A failure is shrunk for up to 20 seconds (--shrink),
+//     and printed with the command that runs it again. With --space, traces are those of its modules: kiln_fuzz --space
+//     cpu --pairs 2000. With --gpu, they make kernels for this GPU (tests/fuzz/kernels.h), and are proven: kiln_fuzz
+//     --gpu h100. With both, they are those of modules for the GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case
+//     with the same --gpu. With a file of results, each chunk is appended as it lands, and chunks that this binary has
+//     done are left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
 //   kiln_fuzz --case SEED        the cases of one seed
 //   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE] [--known FILE]

@@ -115,7 +115,7 @@ TEST(Space, OptionsAllowWhatTheirModulesSay) {
         "each-block(multi-level-tiling-with-intrinsic families=vnnni)",
         "each-block(add-rfactor max-jobs-per-core=0)", "each-block(pad-to-tile waste-percent=-1)",
         "each-block(row-blocking max-rows=0)", "each-block(non-temporal-stores l2-multiple=-4)", "cpu dots=2",
-        "vectorize-rows lanes=8,-8", "parallelize-vectorize-unroll max-unroll=-1",
+        "cpu with=a,,b", "vectorize-rows lanes=8,-8", "parallelize-vectorize-unroll max-unroll=-1",
         "parallelize-vectorize-unroll max-jobs-per-core=0"})
     EXPECT_THAT(ErrorOf(wrong), testing::HasSubstr("; it takes ")) << wrong;
 }

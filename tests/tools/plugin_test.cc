@@ -161,8 +161,7 @@ TEST(PluginWarnings, NameAModuleWhoseCopyIsInlined) {
       before.json()["warnings"][0].get<std::string>(),
       HasSubstr(
           "in every sketch a later module removes block arg0.cache.1, which module copies-operand makes; "
-          "write copies-operand behind the module that inlines, as --space \"cpu "
-          "with=copies-operand\" does; "));
+          "docs/howto/write-a-module.md, section 4, says how to keep it"));
   const Ran after = TuneWith(folder, "cpu with=copies-operand");
   EXPECT_EQ(after.json()["warnings"], nlohmann::json::array()) << after.err;
 }

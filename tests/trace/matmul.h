@@ -1,5 +1,5 @@
 // The program and the space of the tests in this folder: a matmul whose loops are each split into two by sampled tiles.
-// A copy of A and an accumulator are structural choices. The number of unrolled iterations is sampled.
+// A copy of A and an accumulator are structural choices. The limit of unrolling, in instructions, is sampled.
 #pragma once
 
 #include <string>

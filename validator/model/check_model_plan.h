@@ -24,7 +24,7 @@ struct ModelPlanReport {
 // Returns kInternal with the call, the buffer and the rule that does not hold:
 //   every foreign call is in the plan once, with its buffers in its order
 //   every block that matters to a result or to the status is in exactly one call, and in no other than a task's
-//   a call's buffers are all that its blocks exchange with other calls, and otherwise only parameters
+//   a call lists all buffers that its blocks exchange with other calls, and besides them only parameters
 //   a call reads a buffer after all writers of it and before any of its bytes changes
 //   calls write no input, constant or weight; memory of one call does not overlap; areas contain their parts
 //   weights are written by one call's prepare phase each, or by calls of one task from the same constants

@@ -225,10 +225,10 @@ Finding Obligations::Reads(const Read& read) {
   std::string element(p_.Text(p_.buffers[read.buffer].name));
   if (!reply.point.empty())
     element = absl::StrCat(element, "[", absl::StrJoin(ValuesAt(*index, reply.point), ", "), "]");
-  // A proof that fails has a point, where the read comes first. Otherwise nobody knows.
+  // A refutation has a point, at which the read comes first. Without a point, the order is not known.
   return Fail(reply,
-              absl::StrCat(BlockText(read.block), At(read.block, reply), " reads ", element,
-                           reply.point.empty() ? " perhaps before it is written" : " before it is written"));
+              absl::StrCat(BlockText(read.block), At(read.block, reply),
+                           reply.point.empty() ? " may read " : " reads ", element, " before it is written"));
 }
 
 // Checks that an element is complete when it is read: no block of the unit that computes the element writes it later,

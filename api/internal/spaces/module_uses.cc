@@ -27,14 +27,16 @@ std::function<void(Schedule&, Arguments...)> ModuleUses::Watched(
     const std::string& name, std::function<void(Schedule&, Arguments...)> apply) {
   return [this, name, apply = std::move(apply)](Schedule& s, Arguments... arguments) {
     if (!s.ok()) return;
-    const size_t before = s.steps().size();
-    const std::set<std::string> blocks = BlockNames(s.program());
+    const size_t steps = s.steps().size();
+    const std::set<std::string> before = BlockNames(s.program());
     apply(s, arguments...);
-    if (s.ok() && std::none_of(s.steps().begin() + before, s.steps().end(), Transforms)) return;
+    if (s.ok() && std::none_of(s.steps().begin() + steps, s.steps().end(), Transforms)) return;
     std::set<std::string>& made = made_[name];
     if (!s.ok()) return;
-    for (const std::string& block : BlockNames(s.program()))
-      if (!blocks.contains(block)) made.insert(block);
+    const std::set<std::string> after = BlockNames(s.program());
+    std::erase_if(made, [&](const std::string& block) { return !after.contains(block); });
+    for (const std::string& block : after)
+      if (!before.contains(block)) made.insert(block);
   };
 }
 
@@ -101,10 +103,9 @@ std::vector<std::string> WarningsOf(const ModuleUses& uses) {
   for (const auto& [name, use] : uses.all()) {
     if (use.lives) {
       if (use.of_plugin && !use.keeps)
-        warnings.push_back(absl::StrCat("in every sketch a later module removes block ", use.lost,
-                                        ", which module ", name, " makes; write ", name,
-                                        " behind the module that inlines, as --space \"cpu with=", name,
-                                        "\" does"));
+        warnings.push_back(
+            absl::StrCat("in every sketch a later module removes block ", use.lost, ", which module ", name,
+                         " makes; docs/howto/write-a-module.md, section 4, says how to keep it"));
       continue;
     }
     if (!use.dropped.empty()) {

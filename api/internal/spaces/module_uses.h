@@ -21,8 +21,8 @@ struct ModuleUse {
   bool of_plugin = false;
   bool lives = false;  // it transformed a program in a run of the space that applied
   bool keeps = false;  // all blocks that it made were left at the end of such a run
-  std::string
-      lost{};  // a block that it made and that was gone at the end of such a run; empty if there was none
+  // A block that it made and that was gone at the end of such a run; empty if there was none.
+  std::string lost{};
   std::string
       dropped{};  // why the last run in which it transformed one did not apply; empty if there was none
   std::string declined{};  // the first block that it left alone, with the reason; empty if there was none
@@ -30,8 +30,8 @@ struct ModuleUse {
 
 class ModuleUses {
  public:
-  // Returns a copy of the module that notes whether it transforms the program in a run of the space. Returns nullptr
-  // for nullptr.
+  // Returns a copy of the module that notes whether it transforms the program, and which blocks it makes, in a run of
+  // the space. Returns nullptr for nullptr.
   const ModuleEntry* Watch(const ModuleEntry* entry, bool of_plugin = false);
   Space Watch(Space space);
 

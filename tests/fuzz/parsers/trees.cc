@@ -1,5 +1,5 @@
 // libFuzzer target for the trees of cost models. Trees that parse can be evaluated, and are written as the same
-// bytes, also after conversion to XGBoost's format and back. Others are refused as invalid arguments.
+// bytes, also after conversion to XGBoost's format and back. Trees that do not parse are refused with kInvalidArgument.
 #include "lang/base/check.h"
 #include "search/cost/forest.h"
 #include "search/cost/xgboost_document.h"

@@ -1,5 +1,5 @@
 // libFuzzer target for files of weights: a file that can be read can be written as safetensors, and read again,
-// unless safetensors do not allow a name. Others are refused as invalid arguments.
+// unless the format does not allow one of its names. A file that cannot be read is refused with kInvalidArgument.
 #include "absl/strings/match.h"
 #include "backends/model/safetensors.h"
 #include "backends/model/weights_file.h"

@@ -171,7 +171,7 @@ class Child {
     buffer->Protect();
   }
 
-  // Starts and pins the pool's threads, if there are several, before limits are set, which apply to the candidate only.
+  // Starts and pins the pool's threads, if there are several. Limits are set later: they apply to the candidate only.
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};

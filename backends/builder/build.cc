@@ -192,7 +192,7 @@ class Job {
 };
 
 // Compiles an MLIR module that calls functions of other objects, such as the driver of a model, to an object. The
-// request may ask for the output kObject alone.
+// request must ask for exactly one output, kObject.
 absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
   if (request.outputs != std::vector<BuildOutput>{BuildOutput::kObject})
     return absl::InvalidArgumentError("of a module there is an object only");

@@ -42,9 +42,9 @@ struct Kernel {
   int64_t exchange_offset() const { return (shared_bytes + 15) / 16 * 16; }
 };
 
-// Returns the GPU kernels of the plan, one for each child of an entry, in the plan's order. Kernel n of an entry is
-// named ENTRY_n. The plan must live as long as they do. kFailedPrecondition if lowering to GPUs cannot do what a kernel
-// needs.
+// Returns the GPU kernels of the plan, one for each child of an entry, in the plan's order. Kernel n of an entry,
+// counted from 0, is named ENTRY_n. The plan must live as long as the kernels. kFailedPrecondition if lowering to GPUs
+// cannot do what a kernel needs.
 absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::LoopPlan& plan);
 
 // Returns the parameters of the entry points: those of the program, then the buffers that the prepare phase writes and

@@ -1,5 +1,5 @@
-// Rewrites operations that the translation to Program does not know. Normalization (normalize.h) calls all of these
-// functions before it makes named linalg operations generic, except DropEmpty, which it calls after that.
+// Rewrites operations that the translation to Program does not know. Normalization (normalize.h) runs these rewrites
+// before it makes named linalg operations generic, except DropEmpty, which it runs after that.
 #pragma once
 
 #include "mlir/IR/BuiltinOps.h"

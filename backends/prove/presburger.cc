@@ -130,8 +130,8 @@ Points Product(const Relation& f, const Relation& g) {
   return both;
 }
 
-// Calls `ask` in a child process and returns its reply; kUnknown if none comes within the limit, also because the child
-// crashed or could not be started.
+// Calls `ask` in a child process and returns its reply; kUnknown if the child cannot be started, crashes, or does not
+// reply within the limit.
 Reply Apart(const PresburgerOptions& options, absl::FunctionRef<Reply()> ask) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};

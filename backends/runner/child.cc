@@ -343,7 +343,7 @@ class Child {
   }
 
   // After the timing, compares the outputs with the reference again and checks the guards, because a kernel may be
-  // right only the first time. Peers share output buffers, so if there are any, each kernel runs again before that.
+  // right only the first time. With peers, which share the output buffers, each kernel first runs again.
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
     for (const LoadedKernel& kernel : kernels_) {

@@ -18,8 +18,8 @@ int64_t DTypeBytes(const std::string& dtype);
 
 bool IsFloatDType(const std::string& dtype);
 
-// The range of a parameter's generated values, which has no limits if `least` is above `most`. A value outside the
-// range, or a 0 where `zero` is false, is replaced by a whole number that is allowed. Other values stay as they are.
+// The range of a parameter's generated values. If `least` is above `most`, all values are allowed, also 0. Otherwise a
+// value outside the range, or a 0 where `zero` is false, is replaced by a whole number that is allowed.
 struct DataRange {
   int64_t least = 0, most = -1;
   bool zero = true;  // whether 0 is allowed

@@ -81,8 +81,9 @@ struct CallProfile {
 CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_up);
 
 // Returns how many copies of its constants a kernel needs, the original included, so that together they have at least
-// `rotated_bytes` (TimingPolicy::rotated_bytes); 1 to 1024. If the prepare function writes arrays, their bytes count
-// instead of those of the constants. Returns 1 if there are neither, or if `rotated_bytes` is 0.
+// `rotated_bytes` (TimingPolicy::rotated_bytes); at most 1024. If the prepare function writes arrays, their bytes count
+// instead of those of the constants. Returns 1 for products of a library (KernelObject::product), if there are no such
+// bytes, or if `rotated_bytes` is 0.
 int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
 
 // Returns the memory that CopyConstants takes, without the originals; in bytes.

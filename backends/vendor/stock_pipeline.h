@@ -24,8 +24,9 @@ struct StockPipelineOptions {
 };
 
 // Compiles a function of the text with the stock pipeline, and returns the bytes of a shared object. kInvalidArgument
-// if the text does not parse, if the function is missing or not the only public one, if its arguments and results are
-// not all tensors of static shape, or if the stock passes reject it (with their diagnostics). Takes about 100 ms.
+// if the text does not parse, if there is no such function, if none is named and several are public, if the arguments
+// and results are not all tensors of static shape, or if the stock passes reject it (with their diagnostics). Takes
+// about 100 ms.
 absl::StatusOr<std::string> CompileStockPipeline(absl::string_view mlir_text, Codegen& codegen,
                                                  const StockPipelineOptions& options = {});
 

@@ -37,7 +37,7 @@ class CommandLine {
   // Adds an option "--name", or an argument NAME. The help shows the variable's present value as the default.
   void Add(const std::string& name, Variable variable, const std::string& help = "",
            const OptionValues& values = {});
-  // Makes Parse ignore unknown options and arguments, as those of Google Benchmark.
+  // Makes Parse ignore unknown options and arguments, such as those of Google Benchmark.
   void AllowOthers();
   // Sets the variables. Returns the exit code if the program must end: 0 after it printed the help for --help; another
   // after it printed a mistake on standard error.

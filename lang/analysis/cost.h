@@ -10,8 +10,8 @@
 namespace kiln {
 
 // True if the block is cheap to inline: its body tests no padding and has no function that costs more than a division.
-// No index of its results has several terms, and no index of a load is a single iter times a factor above 1. Otherwise
-// readers would divide indices or access memory with strides.
+// No index of its results has several terms, and no index of a load has only one term, with a factor above 1.
+// Otherwise readers would divide indices or access memory with strides.
 bool IsCheap(const Program& program, Id block);
 
 // True if the block writes one buffer, exactly one block reads it, with one load, and each iter of the reader with

@@ -123,7 +123,7 @@ LoopNestSummary::Values LoopNestSummary::ValuesOf(Range marks, int32_t iters) {
   return values;
 }
 
-// Approximates a computed index, neither exact nor bounded, by one term of scale 1 for each term of its source indices.
+// Returns a guess of a computed index, not exact and not bounded: the terms of its source indices, each with scale 1.
 LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
   Values sources;
   absl::InlinedVector<Id, 8> open{index};

@@ -23,8 +23,10 @@ namespace kiln {
 // constants alone becomes a part of the shift.
 //
 // A scale folds if the weights are indexed with all iters on which it depends. Nothing folds if the sum has another
-// reader or is a result of the model, or if its reader only adds a number or a constant that needs no computing.
-// Returns the number of sums that changed. Safe from any thread.
+// reader or is a result of the model, or if it starts from 0 and its reader only adds a number or a constant that needs
+// no computing. If a sum does not fold with its reader, a new store adds its start value to the finished sum, unless
+// the start value is a number or the sum is a result. Returns the number of sums that changed in either way. Safe from
+// any thread.
 int FoldAffine(Program& program);
 
 }  // namespace kiln

@@ -43,8 +43,8 @@ namespace {
 void Mark(Program& p, Id block) { SetAnnotation(p, p.block(block).annotations, kView, 1); }
 
 // Marks the blocks that copy slices of buffers, and returns their number. A slice must begin at a multiple of
-// `alignment` bytes and overlap no other. Skips a slice if its buffer is prepared or a marked slice itself, or if the
-// slice or its buffer is in `parts`.
+// `alignment` bytes, overlap no other slice, have no other writer and contain no marked slice. Skips a slice of a
+// buffer that is prepared or a marked slice itself, and a slice if it or the buffer that contains it is in `parts`.
 int MarkSlices(Program& p, const std::set<Id>& parts, absl::Span<const char> prepared, int64_t alignment) {
   std::map<Id, std::set<std::pair<int64_t, int64_t>>> taken;  // by whole: the bytes of its slices
   std::set<Id> slices;

@@ -1,4 +1,4 @@
-// Declares intrinsics. Each family of this folder constructs one object of this type.
+// Declares intrinsics. Each family of this folder constructs one DeclareIntrinsics, such as
 //
 //   const DeclareIntrinsics kDot(family, {{.name = "dot", .description = kProgram}});
 #pragma once

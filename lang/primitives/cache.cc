@@ -7,8 +7,8 @@
 //                                                    C[j] = C.local[j]
 //
 // The copy is in the innermost scope that the block shares with some writer (cache-read) or reader (cache-write) of the
-// buffer. It covers what the block reads or writes in one iteration of that scope. compute-at and reverse-compute-at
-// can then move it.
+// buffer. It covers what the block reads or writes in one iteration of that scope; with readers=all, what all blocks
+// that read the copy read. compute-at and reverse-compute-at can then move it.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

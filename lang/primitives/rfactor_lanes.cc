@@ -6,8 +6,8 @@
 //     for k0: vectorized k1: B.rf[k1] sum= f(i, k0, k1)    in registers
 //     vectorized k1: B[i] sum= B.rf[k1]                    one reduction tree, at the end of the row
 //
-// Splits the innermost loop of each reduction along contiguous elements into vector lanes, of which each has a partial
-// result. Leaves other reductions as they are.
+// Splits the innermost loop of each reduction into vector lanes, of which each has a partial result, if loads move by 0
+// to 4 elements along this loop. Leaves other reductions as they are.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"

@@ -27,9 +27,9 @@ enum class Op : uint8_t {
                   // A kCast from u8 or i1 zero-extends; one from i8, i16, i32 or i64 sign-extends.
   kCastUnsigned,  // a to dtype, reading a's bits as unsigned
   kBitcast,
-  // Comparisons: dtype is i1, and both operands have the same type. kCmpOrd and kCmpUno take floats: they are true if
-  // no operand is NaN, and if one is. The other kCmpU* compare integers as unsigned, and floats so that the result is
-  // true if an operand is NaN. The rest, kCmpNe included, is false then.
+  // Comparisons: dtype is i1, and both operands have the same type. kCmpOrd (no operand is NaN) and kCmpUno (an operand
+  // is NaN) take floats. If an operand is NaN, the other kCmpU* are true, and the rest, kCmpNe included, are false.
+  // kCmpU* compare integers as unsigned.
   kCmpEq,
   kCmpNe,
   kCmpLt,

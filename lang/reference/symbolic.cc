@@ -53,7 +53,7 @@ struct Term {
 };
 
 // One iteration of a loop whose iterations may run at once: a parallel, vectorized, axis or virtual-thread loop.
-// `parent` is the iteration of the next such loop around that one in which the iteration runs.
+// `parent` is the enclosing strand, an iteration of the next such loop outwards. Strand 0 is outside of all such loops.
 struct Strand {
   int32_t parent = -1, depth = 0;
   int64_t loop = 0;  // counts entries to loops: strands with the same number belong to one run of a loop

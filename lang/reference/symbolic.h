@@ -10,8 +10,8 @@
 // are left out, and 0 times anything is 0. Terms are 128-bit hashes.
 //
 // It also finds all errors that the interpreter finds (lang/reference/interpreter.h), and conflicts between
-// iterations of a parallel, vectorized or GPU axis loop: an iteration must not read, overwrite with a different
-// value, or (unless the iterations are lanes or threads) combine into what another iteration wrote.
+// iterations of a parallel, vectorized, virtual-thread or GPU axis loop: an iteration must not read, overwrite with a
+// different value, or (unless the iterations are lanes or threads) combine into what another iteration wrote.
 //
 // Runs about 5 million instances per second. Pure; any number of threads may run the same program.
 #pragma once

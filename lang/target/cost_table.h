@@ -64,8 +64,8 @@ struct CostTable {
 
   // Limits of lowering (backends/lower): versions of code, prefetching, unrolling of short loops.
   int64_t nest_versions = 3;  // versions for guards that are nested in each other
-  // edge_values: if one boundary condition may fail at some values of an index, at most so many of them get a version
-  // of the code each. edge_versions: the most versions for the combinations of all conditions.
+  // Each value of an index at which a boundary condition may fail gets a version of the code, if there are at most
+  // edge_values of them and at most edge_versions versions for the combinations of all conditions. Otherwise none does.
   int64_t edge_values = 4, edge_versions = 9;
   int64_t prefetch_bytes = 16 << 10;  // distance to the next iteration of a stream
   int64_t prefetch_lines = 64;        // lines of a panel that are prefetched before a tile

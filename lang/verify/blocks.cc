@@ -84,7 +84,7 @@ class BlockChecker : public Checker {
     return true;
   }
 
-  // --- Checks the body of a block: the numbers and dtypes of values and destinations, expressions, and bounds of
+  // --- Checks the body of a block: the counts and dtypes of values and destinations, expressions, and bounds of
   // indices.
   void CheckBody(Id block) {
     const BlockNode& b = p_.block(block);
@@ -190,8 +190,8 @@ class BlockChecker : public Checker {
     }
   }
 
-  // --- Checks that what a block reads, and what it accumulates into, is written by an earlier block or an earlier
-  // iteration.
+  // --- Checks that what a block reads, inputs and constants excepted, and what it accumulates into, is written by
+  // another block, which stands before it or shares a loop with it.
   void CheckOrder(Id block) {
     const auto comes_before = [&](Id writer) {
       return writer != block &&

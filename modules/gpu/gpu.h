@@ -47,8 +47,8 @@ Loop FuseBlocks(Schedule& s, std::vector<Loop> blocks);
 bool MovesPlainly(Schedule& s, Block block);
 
 // Copies what one iteration of `step` reads of an operand to shared memory, and returns the copying block. The copying
-// block is the one that writes the operand, moved to `step`, if it can move there, does little more than copy or pad,
-// and nothing else reads its result. Otherwise it is a new block.
+// block is the one that writes the operand, moved to `step`, if it can move there and does little more than copy or
+// pad, and if nothing else reads its result. Otherwise it is a new block.
 Block StageOperand(Schedule& s, Block block, int operand, Loop step);
 
 // Returns, for each operand of an unscheduled block, the position of the reduction loop along which its neighbours in

@@ -10,9 +10,9 @@
 namespace kiln {
 
 // Splits the block's loops into sampled tiles (sample_tiles.h), orders the loops by level, and unrolls the innermost
-// level except its last loop, which is vectorized later or, with an intrinsic, unrolled too. The last loop over the
-// window of a convolution becomes the innermost loop of the last reduction level, so that neighboring rows load the
-// same elements.
+// level except its last loop, which is vectorized later or, with an intrinsic, unrolled too. Under
+// Policy::kInnermostWindow, the last loop over the window of a convolution becomes the innermost loop of the last
+// reduction level, so that neighboring rows load the same elements.
 // - columns_first: in each level between the reduction levels, the last spatial loop becomes the outermost.
 // - unit: the innermost tile consists of tiles of this intrinsic.
 // Errors make `s` inert.

@@ -52,8 +52,8 @@ struct RecordRow {
   std::vector<double>
       samples;  // seconds per execution, finite and not negative: those that count, in the order taken
   // All samples of a record's timing, each as two numbers side by side: the seconds by the clock, and the slowdown of
-  // the reference kernel beside it (its time divided by its undisturbed time; docs/decisions/0013). Empty if the
-  // measurer does not report it.
+  // the reference kernel (its time divided by its undisturbed time; docs/decisions/0013), the larger one of before and
+  // after the sample. Empty if the measurer does not report it.
   std::vector<double> raw_samples{};
   std::string status{};      // see search/outcome.h; the store distinguishes only outcome::kOk from the rest
   std::string error{};       // empty when status is "ok"

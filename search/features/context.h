@@ -2,8 +2,8 @@
 // properties of the block's loops relate to each other, independent of the names of loops and of the
 // decisions.
 //
-// Each loop around a block that has more than one iteration is a point. Its coordinates are its length, the product of
-// the loop lengths outside it (top-down), the product of its own length and those inside it (bottom-up), the bytes
+// Each loop with more than one iteration around a block is a point. Its coordinates are its length, the product of the
+// loop lengths outside it (top-down), the product of its own length and those inside it (bottom-up), the bytes
 // touched (in total and for each buffer), and how often an element is touched again (reuse). The relation of
 // coordinates i and j is the curve, at t = 0 .. 23,
 //

@@ -291,9 +291,9 @@ void GpuWork::AddLatency(const NestBlock& block, GpuStatement& s) {
   s.waits = waits[0] / kCosts.loads_ahead / behind;
 }
 
-// Estimates the barriers that a thread passes: one for each nest of thread loops that writes shared memory, in each
-// iteration of the serial loops around it, or two if there are several iterations and a written buffer has a single
-// copy, and two for each reduction over threads.
+// Estimates the barriers that a thread passes. In each iteration of the serial loops around the thread loops, blocks
+// that write shared memory count together if the innermost loop around their thread loops is the same: one barrier, or
+// two if there are several iterations and a written buffer has a single copy. A reduction over threads counts two.
 void GpuWork::FindBarriers(GpuKernel& kernel) {
   const Program& p = nests_->program();
   absl::InlinedVector<std::pair<int32_t, double>, 8>

@@ -102,7 +102,7 @@ absl::StatusOr<std::vector<const Measured*>> Tuner::ByModel(int task,
 // ones, and the fastest program of earlier runs. A program that a proof refutes, or that takes more than
 // FinalsOptions::far_behind times as long as the fastest, does not race. Stores a verdict for refuted programs and for
 // those that fail in the race. Returns the trials with their results. Returns no trials if fewer than two programs may
-// race, or none if races check more than measurements (RacesCheck). Returns kCancelled if interrupted.
+// race. If races check more than measurements (RacesCheck), one program is enough. Returns kCancelled if interrupted.
 absl::StatusOr<std::vector<Trial>> Tuner::Race(int task) {
   Task& t = tasks_[task];
   std::vector<Trial> trials;

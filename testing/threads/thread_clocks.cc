@@ -264,7 +264,7 @@ class Walk {
   }
 
   // --- accesses
-  // Returns true if all iterations of a loop use the same memory: no loop on an axis, from it up, shares the buffer.
+  // Returns true if iterations of a loop can reuse memory: each loop on an axis, from it outwards, has private copies.
   bool IsReused(Id buffer, Source source) const {
     if (source.kind != Source::Kind::kLoop) return false;
     for (Id at = source.id; at != kRoot; at = p_.nodes[at].parent)

@@ -48,8 +48,8 @@ void Write(const std::string& path, const std::string& text) {
   KILN_CHECK((file << text).flush(), path, " cannot be written");
 }
 
-// Returns the text of random programs after random steps of all primitives but sampling steps and `bind`. Leaves out
-// programs that the validator or lowering refuses.
+// Returns the text of 300 random programs (kRandomPrograms), each after up to 30 random steps of all primitives but
+// sampling steps and `bind`. Draws others for programs that the validator or lowering refuses.
 std::string RandomPrograms() {
   std::string text;
   int made = 0;

@@ -12,9 +12,10 @@
 namespace kiln::fuzz {
 
 // Proves random pairs of a program and a trace, and also each scheduled program with a random change, which is illegal
-// in most cases. Prints the verdicts by kind of pair, their times, and the reasons of the verdict "too hard". With
-// `seeds_of` (a verdict, such as "too hard"), also prints the seeds with that verdict. Returns 1 if a verdict
-// contradicts symbolic execution, or if fewer than 95% of a kind (of 20 pairs or more) are decided, otherwise 0.
+// in most cases. Prints the verdicts by kind of pair, their times, the 20 most frequent reasons of the verdict "too
+// hard", and the seeds of contradictions. With `seeds_of` (a verdict, such as "too hard"), also prints the seeds with
+// that verdict. Writes a summary to `files`. Returns 1 if a verdict contradicts symbolic execution, or if fewer than
+// 95% of a kind (of 20 pairs or more) are decided, otherwise 0.
 int StudyProofs(int64_t pairs, int64_t seed, const std::string& seeds_of, const RunFiles& files);
 
 // Checks that the proof of one pair agrees with `runs`, the fault that runs of the scheduled program `now` found, or

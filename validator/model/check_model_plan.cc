@@ -310,7 +310,7 @@ class Replay {
   }
 
   // Checks that the call lists all buffers that its blocks exchange with other calls, each once, and no other buffers
-  // except parameters of the model.
+  // except inputs, scalars, constants and outputs of the model.
   absl::Status CheckBuffers(int c) const {
     const ModelCall& call = plan_.calls[c];
     const Exchange& exchange = exchanges_[c];

@@ -225,7 +225,7 @@ Finding Obligations::Reads(const Read& read) {
   std::string element(p_.Text(p_.buffers[read.buffer].name));
   if (!reply.point.empty())
     element = absl::StrCat(element, "[", absl::StrJoin(ValuesAt(*index, reply.point), ", "), "]");
-  // A refutation has a point, at which the read comes first. Without a point, the order is not known.
+  // With a point, the read comes first there. Without a point, the order is not known, or no loop is around the block.
   return Fail(reply,
               absl::StrCat(BlockText(read.block), At(read.block, reply),
                            reply.point.empty() ? " may read " : " reads ", element, " before it is written"));

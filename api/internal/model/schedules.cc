@@ -65,8 +65,8 @@ class Scheduler {
 
  private:
   // Returns the fastest record of each workload, target and state of the caches in the database. Returns none if they
-  // are not wanted or there is no database. Sets chosen_ to the records that a race of whole models chose for this
-  // model on this target.
+  // are not wanted or there is no database. If wishes_.chosen, sets chosen_ to the records that a race of whole models
+  // chose for this model on this target.
   absl::StatusOr<std::vector<RecordEntry>> Records() {
     if (!wishes_.records || !std::filesystem::exists(options_.database)) return std::vector<RecordEntry>();
     const auto store = OpenExistingStore(options_.database);

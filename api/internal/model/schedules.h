@@ -1,5 +1,6 @@
 // Chooses the schedule of each task of a model: the record that a race of whole models chose, or else the fastest
-// record of the database, or else a default schedule (search/model/default_schedules.h).
+// record of the database (one timed as within a model, unless that is much slower than one with warm caches), or else a
+// default schedule (search/model/default_schedules.h).
 #pragma once
 
 #include <cstdint>

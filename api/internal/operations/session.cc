@@ -30,9 +30,9 @@ class Session::Impl {
     left_out = LeftOutOf(input);
   }
 
-  // Chooses the layout of a model's temporaries (RaceLayouts) before a search that is long enough for that
-  // (ShouldRaceLayouts). Only an interrupt is an error: after any other, the search goes on with the layout of the
-  // file, and meets and reports what is wrong.
+  // Chooses the layout of a model's temporaries (RaceLayouts) before a search for this machine in the default space
+  // that is long enough (ShouldRaceLayouts). Only an interrupt is an error: after any other, the search goes on with
+  // the layout of the file, and meets and reports what is wrong.
   absl::StatusOr<std::optional<RacedLayouts>> ChooseLayout(const TuneSettings& settings) {
     if (!ShouldRaceLayouts(settings, tasks.size())) return std::nullopt;
     const Stop::Work work(stop);

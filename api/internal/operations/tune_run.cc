@@ -384,7 +384,7 @@ class TuneRun {
   int Threads() const { return s_.threads > 0 ? s_.threads : static_cast<int>(UsableCores().size()); }
 
   // Chooses the records of a model by racing whole models (RaceWholes), if a library of the model will be built,
-  // `in_place` is set and the search had trials. Drops errors: the build then takes the fastest records.
+  // `in_place` is set and `trials` is not 0. Drops errors: the build then takes the fastest records.
   void RaceTheWhole(CpuMeasurer& measurer, Store& store, TuneReport* report) const {
     if (s_.output.empty() || !s_.in_place || !IsModel() || s_.trials == 0 || stopped()) return;
     auto raced = RaceWholes({c_.options, c_.input, measurer.target(), runner_, measurer.builders(),

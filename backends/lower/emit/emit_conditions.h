@@ -10,8 +10,9 @@
 
 namespace kiln {
 
-// The test of a condition at the current place: its answer if it is known now, or else emitted code: one bit for all
-// vector lanes (`uniform`), or one bit per lane (`mask`) with one that is false only if no lane passes (`any`).
+// The test of a condition at the current place. If the answer is known now, `known` has it. Otherwise code was emitted:
+// one bit for all vector lanes (`uniform`), or a bit for each lane (`mask`) and one that is false only if no lane
+// passes (`any`).
 struct ConditionTest {
   std::optional<bool> known;
   mlir::Value uniform, mask, any;  // any: whether some lane may pass (null: yes)

@@ -5,9 +5,9 @@
 //   for n 6 { .. B[n*512 + k*16] .. }  -> for i 3..4 { for j 8 { prefetch B[j*64] lines 4  .. } }
 //                                         for n 6 { .. B[n*512 + k*16] .. }
 //
-// A panel is all that the innermost loops of a reduction read of a buffer: of as many loops as leave no gaps. The
+// A panel is what the innermost loops of a reduction read of a buffer: as many loops as read it without gaps. The
 // buffer is a parameter or constant that no nest of the function writes, and larger than the caches of a core. The
-// outermost loop of the first nest (of several iterations) must run serially and to its end.
+// first nest's outermost loop with several iterations must run serially and always to its end.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

@@ -55,7 +55,7 @@ struct Loop {
   int64_t steps = 1;
   int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
-      {};  // not kAxis: conditions that end the loop. It runs while they hold for the least value of their rest
+      {};  // not kAxis: conditions that end the loop. It runs while all hold for the least value of their other terms
   std::vector<int> decided = {};  // those of `trims` that hold for everything below while the loop runs
   bool runs_once = false;         // at least one iteration runs, whatever the trims say
   bool ahead =

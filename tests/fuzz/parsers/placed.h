@@ -14,8 +14,8 @@ inline bool SkipNumber(absl::string_view& text) {
   return text.size() != before && absl::ConsumePrefix(&text, ":");
 }
 
-// Checks one error of a parser. Its message must begin with `name` (which ends with a colon, or is empty), line and
-// column, as in "12:7:".
+// Checks one error of a parser. It must be kInvalidArgument, and its message must begin with `name` (which ends with a
+// colon, or is empty), line and column, as in "12:7:".
 inline void CheckPlaced(const absl::Status& error, absl::string_view name) {
   KILN_CHECK(absl::IsInvalidArgument(error), error.ToString());
   absl::string_view text = error.message();

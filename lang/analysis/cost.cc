@@ -78,7 +78,8 @@ bool IsReadOnce(const Program& program, Id block) {
     std::vector<bool> used(iters.size(), false);
     for (const Id mark : program.List(e.AsLoad().index)) {
       const auto splits = program.Splits(program.marks[mark].splits);
-      if (splits.size() == 1 && splits[0].lower == 1 && splits[0].extent == 0)
+      if (splits.size() == 1 && splits[0].source.kind == Source::Kind::kIter && splits[0].lower == 1 &&
+          splits[0].extent == 0)
         used[splits[0].source.id] = true;
     }
     for (size_t i = 0; i < iters.size(); ++i) {

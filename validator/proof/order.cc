@@ -225,10 +225,9 @@ Finding Obligations::Reads(const Read& read) {
   std::string element(p_.Text(p_.buffers[read.buffer].name));
   if (!reply.point.empty())
     element = absl::StrCat(element, "[", absl::StrJoin(ValuesAt(*index, reply.point), ", "), "]");
-  // With a point, the read comes first there. Without a point, the order is not known, or no loop is around the block.
-  return Fail(reply,
-              absl::StrCat(BlockText(read.block), At(read.block, reply),
-                           reply.point.empty() ? " may read " : " reads ", element, " before it is written"));
+  return Fail(reply, absl::StrCat(BlockText(read.block), At(read.block, reply),
+                                  reply.answer == Answer::kNo ? " reads " : " may read ", element,
+                                  " before it is written"));
 }
 
 // Checks that an element is complete when it is read: no block of the unit that computes the element writes it later,

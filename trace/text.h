@@ -26,8 +26,9 @@
 // A decision may be left out: replay then has to draw it. The text may start with a byte-order mark. Version
 // 1 is read too; its grammar is the same. Older names are accepted in both versions (lang/base/aliases.h).
 //
-// Errors are kInvalidArgument. They name the place, what was found and what was wanted: `trace:4:6: there is no
-// primitive "get-blok"; did you mean get-block?`. The functions share no state and are safe from any thread.
+// Errors have the code kInvalidArgument. A message gives the position, then what is wrong there, then what is allowed:
+// `trace:4:6: there is no primitive "get-blok"; did you mean get-block?`. The functions share no state and are safe from
+// any thread.
 #pragma once
 
 #include <string>

@@ -1,9 +1,9 @@
 // Decides which task gets the next round.
 //
 //   gradient     the task whose weighted best time is expected to fall most in its next round. The expected fall is
-//                0.2 times its mean fall over the last three rounds, plus 0.8 times what is left, divided by the number
-//                of its rounds so far. What is left is the distance from its best time to its lower bound, or a tenth
-//                of the best time if that is more
+//                0.2 times its mean fall over the last three rounds, plus 0.8 times the remaining fall divided by the
+//                number of its rounds so far. The remaining fall is its best time minus its lower bound, and at least a
+//                tenth of its best time
 //   round-robin  each task in turn
 //
 // With both, each task gets a first round before any gets a second. Tasks that have ended get no rounds.

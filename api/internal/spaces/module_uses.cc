@@ -28,11 +28,12 @@ std::function<void(Schedule&, Arguments...)> ModuleUses::Watched(
   return [this, name, apply = std::move(apply)](Schedule& s, Arguments... arguments) {
     if (!s.ok()) return;
     const size_t steps = s.steps().size();
-    const std::set<std::string> before = BlockNames(s.program());
+    const bool of_plugin = uses_[name].of_plugin;
+    const std::set<std::string> before = of_plugin ? BlockNames(s.program()) : std::set<std::string>();
     apply(s, arguments...);
     if (s.ok() && std::none_of(s.steps().begin() + steps, s.steps().end(), Transforms)) return;
     std::set<std::string>& made = made_[name];
-    if (!s.ok()) return;
+    if (!s.ok() || !of_plugin) return;
     const std::set<std::string> after = BlockNames(s.program());
     std::erase_if(made, [&](const std::string& block) { return !after.contains(block); });
     for (const std::string& block : after)
@@ -61,6 +62,7 @@ Space ModuleUses::Watch(Space space) {
   return [this, space = std::move(space)](Schedule& s) {
     made_.clear();
     space(s);
+    const std::set<std::string> left = BlockNames(s.program());
     for (const auto& [name, made] : made_) {
       ModuleUse& use = uses_[name];
       if (!s.ok()) {
@@ -68,7 +70,6 @@ Space ModuleUses::Watch(Space space) {
         continue;
       }
       use.lives = true;
-      const std::set<std::string> left = BlockNames(s.program());
       const auto lost = std::find_if(made.begin(), made.end(),
                                      [&](const std::string& block) { return !left.contains(block); });
       if (lost == made.end()) {

@@ -49,7 +49,8 @@ class ModuleUses {
 
   std::map<std::string, ModuleUse> uses_;
   std::map<std::string, ModuleEntry> watched_;
-  // Names of the blocks that each module made in the present run of the space, for each that transformed the program.
+  // The modules that transformed the program in the present run of the space. For those of plugins, the names of the
+  // blocks that they made.
   std::map<std::string, std::set<std::string>> made_;
 };
 

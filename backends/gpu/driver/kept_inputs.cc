@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMostBytes = 1 << 30;
 
-using Key = std::tuple<uint64_t, int, std::string, int64_t, int64_t, int64_t, bool>;
+using Key = std::tuple<uint64_t, int, std::string, int64_t, DataRange>;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ void CopyInput(uint64_t seed, int position, const KernelParam& param, int64_t fi
   const DataRange& range = param.range;
   const int64_t size = DTypeBytes(param.dtype), bytes = param.elements * size;
   if (bytes > kMostBytes) return FillInput(seed, position, param.dtype, first, elements, out, range);
-  const Key key = {seed, position, param.dtype, param.elements, range.least, range.most, range.zero};
+  const Key key = {seed, position, param.dtype, param.elements, range};
   auto found = kept.find(key);
   if (found == kept.end()) {
     if (kept_bytes + bytes > kMostBytes) {

@@ -68,6 +68,17 @@ TEST(LowerNested, AReductionOverASpatialIterOfTheBlockAroundIsNoProgram) {
       << parsed.status();
 }
 
+// k0*8 + k1 is `at`, which no sum of the loops stands for. So the domain's guard depends on them through a mark.
+TEST(LowerNested, ASumOverAPartOfWhatTwoLoopsMakeStartsBeforeThem) {
+  ExpectAgreement(Parsed(R"(program sums parameters A, C  buffer A: f32[13] input  buffer C: f32[] output
+    for io < 6 { for jo < 5 { block sum {
+      let at = io*5 + jo < 16
+      reduction k0 < 2 = at/8  reduction k1 < 8 = at%8
+      domain (k0*8 + k1 < 13)
+      C[] sum= A[k0*8 + k1] } } })"),
+                  1);
+}
+
 TEST(LowerNested, ExtentsThatAreParametersAreRefusedByName) {
   const Program p = Parsed(R"(program some parameters n, A, Y
     buffer n: i64[] scalar  buffer A: f32[8] input  buffer Y: f32[8] output

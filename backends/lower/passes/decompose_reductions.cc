@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/bindings.h"
@@ -70,12 +71,21 @@ class Rebind {
   std::unordered_map<Id, Id> copies_;
 };
 
+// True if a sum depends on a loop that satisfies `is`, also through the marks in it.
+bool DependsOn(const IndexSum& sum, Resolver& resolver, absl::FunctionRef<bool(Id)> is) {
+  return absl::c_any_of(sum.splits, [&](const IndexSplit& split) {
+    const Source source = split.source;
+    if (source.kind == Source::Kind::kMark) return DependsOn(resolver.Resolve(source.id), resolver, is);
+    return source.kind == Source::Kind::kLoop && is(source.id);
+  });
+}
+
 // Returns the kind for the copy of a loop around an initialization block. A pipelined loop becomes serial, since the
 // initialization is in none of its stages.
 LoopKind KindOfCopy(LoopKind kind) { return kind == LoopKind::kPipelined ? LoopKind::kSerial : kind; }
 
 void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost,
-                const std::vector<bool>& spatial, const std::vector<bool>& reduction) {
+                const std::vector<bool>& spatial) {
   const Bindings bindings = ResolveBindings(p, node);
   Resolver resolver(p, EnclosingBlock(p, node));
   Rebind rebind(p, resolver);
@@ -109,15 +119,14 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
     iter.binding = p.AddMark(moves ? rebind(bindings.iters[i]) : IndexSum::Constant(0), iter.extent);
     iters.push_back(iter);
   }
-  // Copies each guard over spatial loops as an iter whose extent keeps out instances for which the guard fails.
+  // True for a loop that is neither around the initialization nor copied there.
+  const auto is_left = [&](Id loop) {
+    const size_t i = absl::c_find(loops, loop) - loops.begin();
+    return i >= outermost && i < loops.size() && !spatial[i];
+  };
+  // Copies each guard over the other loops as an iter whose extent keeps out instances for which the guard fails.
   for (const Guard& guard : bindings.guards) {
-    bool involved = true;
-    for (const IndexSplit& split : guard.value.splits) {
-      if (split.source.kind != Source::Kind::kLoop) continue;
-      for (size_t i = 0; i < loops.size(); ++i)
-        involved &= loops[i] != split.source.id || !reduction[i] || spatial[i];
-    }
-    if (!involved) continue;
+    if (DependsOn(guard.value, resolver, is_left)) continue;
     iters.push_back(
         {p.AddName("guard"), guard.extent, IterKind::kSpatial, p.AddMark(rebind(guard.value), guard.extent)});
   }
@@ -188,7 +197,7 @@ void Decompose(Program& p, Id node, bool starts_inside) {
   while (innermost > 0 && !repeats(innermost - 1)) --innermost;
   if (innermost-- == 0) {  // across threads alone
     if (p.block(node).initial.count > 0)
-      InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
+      InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial));
     return;
   }
   bool lanes = false;
@@ -202,7 +211,7 @@ void Decompose(Program& p, Id node, bool starts_inside) {
       (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
       FirstIsAtZero(p, node, loops, reduction))
     return;
-  InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial), reduction);
+  InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial));
 }
 
 }  // namespace

@@ -128,8 +128,8 @@ class Session {
   // database. kInvalidArgument names the line that is malformed.
   absl::StatusOr<ImportReport> ImportRecords(const std::string& file);
   absl::StatusOr<ExportReport> ExportRecords(const std::string& file);
-  // Returns the runs with their rounds: all of them if `run` is 0, else only this one. kNotFound if there is none of
-  // that number.
+  // Returns the recorded runs with their rounds: all of them if `run` is 0, else only this one. kNotFound if there is
+  // none of that number, or no database.
   absl::StatusOr<std::vector<RunInfo>> Runs(int64_t run = 0);
   // Trains a cost model on all records and writes it to `file`, for TuneSettings::transfer.
   absl::StatusOr<TrainResult> Train(const std::string& features, const std::string& file);

@@ -1,4 +1,5 @@
-// Formats numbers and words for people. Pure functions.
+// Formats what commands print: numbers with units, counts in words, names, traces, and words quoted for a shell. Pure
+// functions.
 #pragma once
 
 #include <map>

@@ -30,9 +30,10 @@ struct ShownSketches {
 std::string SketchesText(absl::string_view space, const Program& program, const Target& target = Target(),
                          const ShownSketches& shown = {});
 
-// Expects that every sketch, under `draws` random decisions, passes Verify and computes what the program computes.
-// Draws that do not apply are skipped, but at least one draw of a sketch must apply. A space that does not parse fails
-// the test.
+// Expects that every sketch, under `draws` random decisions, passes Verify and computes what the program computes: the
+// same terms, with reductions in any order (lang/reference/symbolic.h). Draws that do not apply (kFailedPrecondition)
+// are skipped, but at least one draw of a sketch must apply. Fails the test on any other error, for a space that does
+// not parse, and if there are no sketches.
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target = Target(),
                            int draws = 6);
 

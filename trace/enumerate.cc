@@ -22,8 +22,9 @@ struct DrawnSite {
   double log_prob = 0;  // log probability of the drawn decision
 };
 
-// A chooser that picks structural choices by the rule in the first run of a sequence, and repeats them in its later
-// runs. Sampling sites draw again in every run.
+// A chooser for the runs of one sequence. The rule picks each structural choice in the first run that reaches it, and
+// later runs repeat it. A run that has another choice at its position picks 0 there, and `other` describes it. Sampling
+// sites draw again in every run.
 class SequenceChooser final : public Chooser {
  public:
   SequenceChooser(const Rule& rule, Choices& made, Dice& dice) : rule_(rule), made_(made), dice_(dice) {}

@@ -1,7 +1,7 @@
 // A Trace records one linear execution of a space as data, with every decision (design D7).
 //
-// A plain value. Two traces are equal if their choices, steps and decisions are equal; source lines do not
-// count. Not thread safe while a thread writes it.
+// A plain value. Two traces are equal if their choices, steps and decisions are equal. Source lines and
+// names of alternatives do not count. Not thread safe while a thread writes it.
 #pragma once
 
 #include <vector>

@@ -17,8 +17,8 @@ namespace kiln::api {
 namespace {
 
 constexpr int kPasses = 8;
-// The most bytes that are read to measure the bandwidth: 256 MiB. They exceed any cache, so more bytes take the same
-// time per byte.
+// The most bytes that are read to measure the bandwidth: 256 MiB. They exceed nearly any cache, so more bytes take
+// the same time per byte.
 constexpr int64_t kMaxRead = int64_t{256} << 20;
 
 // Measures the seconds in which one thread reads `bytes` bytes: the least of 8 passes over one array, so that an array

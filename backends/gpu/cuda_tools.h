@@ -2,7 +2,7 @@
 //
 //   auto ptxas = FindCudaTool("ptxas");
 //
-// Errors: kNotFound with the places that were searched. Any thread.
+// Errors: kNotFound with the places that were searched; kInternal if a tool fails. Any thread.
 #pragma once
 
 #include <string>

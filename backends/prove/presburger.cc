@@ -106,7 +106,7 @@ std::vector<int64_t> Part(llvm::ArrayRef<llvm::DynamicAPInt> sample, size_t from
   return part;
 }
 
-// Decides whether no point of f has results that begin with `results`. Returns kYes, or kNo with such a point.
+// Looks for a point of f whose results begin with `results`. Returns kNo with such a point, or kYes if there is none.
 Reply PointOf(const Relation& f, const std::vector<int64_t>& results) {
   const auto sample = Polyhedron(f, results).set().findIntegerSample();
   if (!sample.has_value()) return {Answer::kYes};  // f is empty

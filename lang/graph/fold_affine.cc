@@ -119,8 +119,9 @@ class Folder {
     }
   }
 
-  // Returns the largest part of the reader's value that is an affine function of the product's sums and holds the only
-  // read of them. Returns kNone unless the reader reads the sums exactly once.
+  // Returns the largest part of the reader's value that is scale * sum + shift, where scale and shift read constants
+  // alone, and that holds the only read of the product's sums: at least this read. Returns kNone unless the reader
+  // reads the sums exactly once.
   Id AffinePart(Id reader) {
     const std::vector<Id> loads = LoadsOf(p_, reader, sums_), body = BodyExprs(p_, reader);
     if (loads.size() != 1) return kNone;

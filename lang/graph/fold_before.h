@@ -16,11 +16,13 @@
 
 namespace kiln {
 
-// Folds, in an imported model, the scales and shifts of stores into the constants of the products that read them. Only
-// products with given constants may read such a store, all of them without padding. A scale or shift folds if the
-// weights are indexed with all iters on which it depends. A shift alone does not fold: nothing would be saved. Call
-// FoldAffine afterwards, which moves the new start values to stores. Returns the number of products that changed. Safe
-// from any thread.
+// Folds, in an imported model, the scale and the shift of a store into the products that read it. They then read scaled
+// copies of their weights, and start from sums of shift times weight. New blocks compute both when constants are
+// prepared. A store folds whole or not at all, and not if it has a shift alone: nothing would be saved. Only products
+// may read it, without padding, each with a given constant as weights. Each iter on which scale or shift depends must
+// alone index a whole dimension of the store's result and of the weights, and the weights must be indexed with all
+// reduction iters of the product. Call FoldAffine afterwards, which moves the new start values to stores. Returns the
+// number of products that changed. Safe from any thread.
 int FoldBefore(Program& program);
 
 }  // namespace kiln

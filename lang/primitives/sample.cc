@@ -47,8 +47,8 @@ absl::StatusOr<int64_t> BoundOf(const Target& target, const Program& p, Id loop,
       absl::StrCat("the target has no bound \"", bound, "\"; there are registers, unrolled, l1, l2 and l3"));
 }
 
-// Returns the position of the first operand of the step that bounds a factor of the tile. These operands come last; the
-// attributes most-of and each-of have one number for each.
+// Returns the position of the first operand of the step that bounds a factor of the tile. These operands come last:
+// one for each number in the attribute most-of, then one for each number in each-of.
 int FirstBound(const Call& call) {
   return call.num_operands() - static_cast<int>(call.Ints(kMostOf).size() + call.Ints(kEachOf).size());
 }

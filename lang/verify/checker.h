@@ -11,7 +11,8 @@
 
 namespace kiln {
 
-// The first invariant of a program that does not hold. Checks stop after it, because later checks rely on earlier ones.
+// What all checks of a program share: `status` is OK, or tells the first invariant that does not hold. Checks stop
+// after it, because later checks rely on earlier ones.
 struct Violation {
   std::string where;  // a prefix of messages: the object that is checked
   absl::Status status;

@@ -6,8 +6,8 @@
 //     thread-x t: X.r = X[i, ..];  thread-x t: S[i] sum= X.r;  thread-x t: Y[i, ..] = f(X.r, S[i]) } }
 //
 // A block of threads computes a row, or several rows with threads of their own. Each thread keeps its elements of the
-// row in registers; or, for long rows, loads and computes them again. Applies to: unscheduled blocks that store rows
-// from reductions of these rows, with the blocks between them. Structure:
+// row in registers, or loads and computes them again, as it must for long rows. Applies to: unscheduled blocks that
+// store rows from reductions of these rows, with the blocks between them. Structure:
 //   rows = no | again | registers (up to 64 elements a thread)
 // Two sampling sites: the threads of a row, and the rows of a block.
 #include <algorithm>

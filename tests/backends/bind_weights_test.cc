@@ -39,8 +39,9 @@ std::string File(const std::vector<Entry>& entries) {
   return Safetensors(header + "}", std::string(at, '\0'));
 }
 
-// Binds tensors of a file to the three constants of the model. Returns the names of the tensors in the order of the
-// constants, or the error message. `arguments` are the names of the model's arguments.
+// Makes a file of these tensors and binds them to the three constants of Model() by name, or in order. Returns the
+// names of the tensors in the order of the constants, with a space after each, or the error message. `arguments` are
+// the names of the model's input and constants; "" is no name.
 std::string Bound(const std::vector<Entry>& entries,
                   const std::vector<std::string>& arguments = {"x", "fc.weight", "fc.bias", ""}) {
   const std::string bytes = File(entries);

@@ -117,8 +117,8 @@ bool AreAlike(const Program& p, const std::vector<std::string>& a, const std::ve
 struct PlanOutcome {
   bool planned = false;
   std::string wrong;  // describes the fault; empty if there is none
-  // Counts of this trace: of each pass, by name, if it changed the plan, and of each policy that was off, by "without
-  // NAME".
+  // What to count of this trace: the name of each pass that changed the plan, and "without NAME" for each policy that
+  // was off.
   std::map<std::string, int64_t> counts;
 };
 

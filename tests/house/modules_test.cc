@@ -1,5 +1,6 @@
-// Tests that the sources of modules/ never read the internal vectors of a Program, such as `exprs`, but use analyses
-// (lang/analysis/access.h, lang/analysis/axes.h).
+// Tests that the sources of modules/ never read the expressions, index sums and accesses of a Program directly (such as
+// `exprs[..]` or SumOf), but use analyses (lang/analysis/access.h, lang/analysis/axes.h). They may read buffers and
+// nodes.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,5 @@
-// Tests where compute-at and reverse-compute-at put a block among the children of a loop.
+// Tests where compute-at and reverse-compute-at put a block among the children of a loop: first, last or at a number,
+// and not where an order would break.
 #include "lang/schedule/place.h"
 
 #include "gmock/gmock.h"

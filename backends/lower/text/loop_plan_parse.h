@@ -18,9 +18,9 @@
 
 namespace kiln::plan {
 
-// Parses a program and its plan. Returns an error if the program has extents that are not constant, and
-// kInvalidArgument with line and column if the grammar rejects the text, if Verify rejects the program, if a name is
-// unknown, or if the conditions or marks are not those of the program.
+// Parses a program and its plan. Returns kFailedPrecondition if the program has extents that are not constant.
+// Every fault of the text is kInvalidArgument with line and column, such as a program that Verify rejects, an unknown
+// name, iterations that a loop of the program lacks, or conditions or marks that are not those of the program.
 absl::StatusOr<Planned> ParsePlan(absl::string_view text, const PlanOptions& options = {});
 
 std::string Text(const Planned& planned);

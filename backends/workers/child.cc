@@ -105,9 +105,13 @@ absl::Status Failed(const char* call) {
 }  // namespace
 
 absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, const ChildLimits& limits) {
-  int pipes[2];
-  if (pipe2(pipes, O_CLOEXEC) != 0) return Failed("pipe");
   const int messages = memfd_create("kiln-child", MFD_CLOEXEC);
+  if (messages < 0) return Failed("memfd_create");
+  int pipes[2];
+  if (pipe2(pipes, O_CLOEXEC) != 0) {
+    close(messages);
+    return Failed("pipe");
+  }
   const absl::Cleanup close_all = [&] { close(pipes[0]), close(messages); };
   std::fflush(stdout);  // otherwise a child that calls exit() would write it again
   const pid_t parent = getpid(), child = fork();

@@ -69,7 +69,8 @@ bool IsCheap(const Program& program, Id block) {
 
 bool IsReadOnce(const Program& program, Id block) {
   const std::vector<Id> consumers = Consumers(program, block), written = WrittenBuffers(program, block);
-  if (consumers.size() != 1 || written.size() != 1) return false;
+  if (consumers.size() != 1 || written.size() != 1 || GathersFrom(program, consumers[0], written[0]))
+    return false;
   const auto iters = program.Iters(program.block(consumers[0]).iters);
   int reads = 0;
   for (const Id load : LoadsOf(program, consumers[0], written[0])) {

@@ -22,6 +22,7 @@ struct Shift {
   Id operand = kNone;
   int dim = -1;
   int64_t distance = 0;
+  std::vector<Id> same = {};  // the buffers of which both sums read the same element somewhere
 };
 
 // Sums by the distance at which they read a dimension of an operand. The distances count from the first sum in the
@@ -102,15 +103,16 @@ class RowJoiner {
     if (!SameExpr(p_, p_.List(x.values)[0], p_.List(y.values)[0], may_differ)) return std::nullopt;
     if (x.initial.count != 0 && !SameExpr(p_, p_.List(x.initial)[0], p_.List(y.initial)[0], may_differ))
       return std::nullopt;
-    return shift.dim < 0 ? std::nullopt : std::optional(shift);
+    if (shift.dim < 0 || absl::c_linear_search(shift.same, shift.operand)) return std::nullopt;
+    return shift;
   }
 
   bool SameShape(Id a, Id b) const {
     return absl::c_equal(p_.Dims(p_.buffers[a].shape), p_.Dims(p_.buffers[b].shape));
   }
 
-  // True if a load of one sum and the matching load of another read the same element, or elements that `shift` tells
-  // apart. The first pair of loads that differ sets the shift.
+  // True if a load of one sum and the matching load of another read the same element, whose buffer joins shift.same, or
+  // elements that `shift` tells apart. The first pair of loads that differ sets the shift.
   bool IsShifted(const Expr& u, const Expr& v, Shift& shift) const {
     const auto [a, index_a] = u.AsLoad();
     const auto [b, index_b] = v.AsLoad();
@@ -124,7 +126,10 @@ class RowJoiner {
       if (x.splits != y.splits || !of_iters || now.dim >= 0) return false;
       now = {a, d, y.offset - x.offset};
     }
-    if (now.dim < 0) return a != shift.operand;
+    if (now.dim < 0) {
+      shift.same.push_back(a);
+      return true;
+    }
     if (constants_.IsConstant(a)) return false;
     if (shift.dim < 0) shift = now;
     return now.operand == shift.operand && now.dim == shift.dim && now.distance == shift.distance;

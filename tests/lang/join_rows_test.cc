@@ -97,6 +97,25 @@ TEST(JoinRows, JoinsConvolutionsOfFrames) {
   ExpectSameResults(before, after);
 }
 
+// P1[f] = Σ_c (X[0, c] - X[1, c])*W[c, f] and P2 with X[2, c] read row 0 alike, so no row replaces both reads of X.
+TEST(JoinRows, LeavesSumsThatAlsoReadTheSameRow) {
+  for (const bool same_comes_first : {true, false}) {
+    Builder b("net");
+    const Id x = b.Input("X", kF32, {3, 6}), w = b.Constant("W", kF32, {6, 6}), y = b.Output("Y", kF32, {6});
+    std::vector<Id> sums;
+    for (const int64_t row : {1, 2}) {
+      const Id same = b.Load(x, {IndexSum::Constant(0), c}), other = b.Load(x, {IndexSum::Constant(row), c});
+      const Id difference = same_comes_first ? b.Sub(same, other) : b.Sub(other, same);
+      sums.push_back(b.Temporary(absl::StrCat("P", row), kF32, {6}));
+      b.Reduce("sum", {{"f", 6}, {"c", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {sums.back(), {f}},
+               b.Mul(difference, b.Load(w, {c, f})));
+    }
+    b.Compute("product", {{"f", 6}}, {y, {f}}, b.Mul(b.Load(sums[0], {f}), b.Load(sums[1], {f})));
+    Program after = b.Finish();
+    EXPECT_EQ(JoinRows(after), 0) << ToString(after);
+  }
+}
+
 TEST(JoinRows, LeavesRowsThatAreComputedLater) {
   Program after = Frames(true);
   EXPECT_EQ(JoinRows(after), 0);

@@ -14,20 +14,22 @@ struct BuildSettings {
   std::string name{};           // of the function and the files; empty: the file's
   std::string target = "host";  // one of TargetNames()
   // A file with the model's constants, .safetensors or .npz. They are matched to the arguments by name, or else by
-  // order. Build prepares them and writes NAME.weights; only for the target "host".
+  // order. Build prepares them and writes NAME.weights. Only for the target "host"; any other is a Mistake. If empty,
+  // NAME.weights is written only if the model's file holds all its constants.
   std::string weights{};
-  bool check = false;  // runs the library on drawn data before it is written; only for this machine
+  bool check = false;  // checks the library on drawn inputs before it is written; only for this machine
 };
 
 // The result of checking a built model: how far its results on drawn data are from those of the model in f64.
 struct ModelAccuracy {
   bool checked = false;
   double error = 0;    // largest error of a result against the model in f64, over its largest element
-  double limit = 0;    // a larger error makes the build fail
+  double limit = 0;    // largest limit of a result; an error above its result's limit makes the build fail
   std::string note{};  // why there is no error; empty if there is one
 };
 
-// How a built model computes one of its tasks: by the schedule of a record, by a default schedule, or without one.
+// How a built model computes one of its tasks: by the schedule of a record, by a default schedule, without a schedule,
+// or, for an operation that Kiln cannot express, by code of upstream MLIR.
 struct BuiltTask {
   std::string name{}, hash{};
   int occurrences = 1;
@@ -43,7 +45,7 @@ struct BuildReport {
   std::vector<Parameter> parameters{};  // of the model in order, constants included
   std::vector<BuiltTask> tasks{};
   int calls = 0;
-  int64_t arena_bytes = 0, alive_bytes = 0;  // alive_bytes: the most that is needed at once
+  int64_t arena_bytes = 0, alive_bytes = 0;  // alive_bytes: the most of the arena that is alive at once
   int64_t weights_bytes = 0;
   ModelAccuracy accuracy{};
   std::vector<std::string> files{};  // paths, the header first

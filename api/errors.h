@@ -6,8 +6,8 @@
 
 namespace kiln::api {
 
-// Marks an error as a mistake of the caller: an invalid setting, a space that does not parse, a task that
-// the file does not have. `kiln` exits with 2 for such errors.
+// Marks an error as a mistake of the caller: an invalid setting, a space that does not parse, a task that the file does
+// not have. `kiln` exits with 2 for such errors. OK stays OK.
 absl::Status Mistake(absl::Status status);
 bool IsMistake(const absl::Status& status);
 

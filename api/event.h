@@ -3,7 +3,9 @@
 //   Started                once, when the workers run
 //   Round                  once for each recorded round
 //   TaskEnded              once for each task, at the end
-//   Ended                  once, last; not if the search failed, or ended before its run began
+//   Ended                  once, last
+//
+// If the search fails, or ends before its run began, the events that are left, Ended among them, do not come.
 //
 // The terminal's progress, `kiln tune --events FILE` and the rounds of `--json` print these structs. In JSON
 // (api/json.h), each event is an object with its kind under "event".

@@ -14,7 +14,7 @@ struct BundleSettings {
   SpaceSettings space{};
   std::string task{};           // only this one; empty: all
   std::string target = "h100";  // a GPU
-  int programs = 100;           // of each task
+  int programs = 100;           // of each task, at most
   uint64_t seed = 0;
   int runs = 10;            // samples of each program
   double run_seconds = 10;  // limit of each program on the machine with the GPU
@@ -25,7 +25,7 @@ struct BundledTask {
   std::string name{};
   int programs = 0;  // in the bundle
   int drawn = 0;     // different programs that were drawn
-  int refused = 0;   // drawn programs that could not be compiled
+  int refused = 0;   // drawn programs that could not be compiled, or failed when emulated
 };
 
 struct BundleReport {
@@ -35,7 +35,7 @@ struct BundleReport {
 };
 
 struct ImportReport {
-  int added = 0, present = 0;  // records
+  int added = 0, present = 0;  // records that are new, and that the database had already
 };
 
 struct ExportReport {

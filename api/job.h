@@ -4,8 +4,9 @@
 //   auto job = api::Job::Parse(R"({"file": "model.mlir", "trials": 200, "output": "out"})");
 //   if (job.ok()) std::cout << job->Run().json << "\n";
 //
-// The specification is one object. It must have "file", or "text" with linalg in MLIR. All other keys have
-// the names and defaults of api/tuning.h:
+// The specification is one object. It must have either "file" or "text" with linalg in MLIR. Other keys may be left
+// out. Their names and defaults are those of api/tuning.h, api/session.h ("database", "workers", "without") and
+// api/model.h ("name", "function", "inputs"):
 //
 //   "file" or "text", "name" (of a text), "function",
 //   "inputs" (a number, or names with commas)              what to tune
@@ -19,9 +20,9 @@
 //   "cost_model", "features", "transfer"                   and how
 //   "output"                                               the folder for exports
 //
-// The result is the document of `kiln tune --json` (docs/api.md) with "status": "ok", "partial" (some tasks
-// have no record), "failed", "interrupted" or "nothing" (nothing to do). If the job cannot run at all, the
-// result is {"status", "error", "kind"}.
+// The result is the document of `kiln tune --json` (docs/api.md) with "status": "ok", "partial" (some tasks have no
+// record), "failed", "interrupted" or "nothing" (nothing to do). If the job cannot run at all, or is interrupted before
+// it has a report, the result is {"status", "error", "kind"}.
 //
 // A job continues an interrupted run of the same job, as the same `kiln tune` does.
 #pragma once

@@ -30,7 +30,7 @@ struct TaskSketches {
   // `sketches.dropped` has the reasons.
   absl::Status status{};
   Enumeration sketches{};
-  double support() const;  // number of programs of all sketches
+  double support() const;  // sum over the sketches of exp(log_support); partly estimated
 };
 
 struct SpaceReport {
@@ -39,11 +39,13 @@ struct SpaceReport {
   int cores = 1;
   std::vector<TaskSketches> tasks{};
   std::vector<LeftOut> left_out{};
-  absl::Status status{};  // names the tasks without a sketch and the plugins that crashed
+  // OK, kAborted for the first task on which a plugin crashed, or else kFailedPrecondition with the tasks without a
+  // sketch.
+  absl::Status status{};
 };
 
 // --- Settings and results of listing, showing, replaying, exporting and checking records
-struct BestRecord {  // the fastest record of a workload on a target
+struct BestRecord {  // the fastest record of a workload on a target, for one state of the caches
   int64_t id = 0;
   std::string workload{}, workload_hash{};
   std::string target{}, fingerprint{};  // "znver3, 1 core"; the machine's identity
@@ -72,13 +74,14 @@ struct ReplayResult {
   int64_t id = 0;
   std::string workload{};
   bool verified = false;
-  double recorded_seconds = 0, seconds = 0, flops = 0;  // infinity if nothing was timed
+  double recorded_seconds = 0, seconds = 0, flops = 0;  // seconds: infinity if nothing was timed
   std::vector<double> samples{};
   std::string flags{}, how{}, noise{};
   bool same_machine = true;
   std::string measured_on{};  // fingerprint
-  // The outcome of the replay. kFailedPrecondition: the program did not run, or computes something else than the
-  // original. kDataLoss: the trace gives another program than the recorded one. kCancelled: interrupted.
+  // The outcome of the replay. kFailedPrecondition: the program did not run, computes something else than the original,
+  // or could not be compared with it. kDataLoss: the trace gives another program than the recorded one. kCancelled:
+  // interrupted.
   absl::Status status{};
 };
 
@@ -122,13 +125,14 @@ struct RunInfo {
 
 struct TrainResult {
   std::string model{};  // the file
+  // left_out: records that do not parse or replay, or whose target has other features.
   int tasks = 0, records = 0, left_out = 0;
 };
 
 struct BenchSettings {
   std::string task{};  // only this one; empty: all
   int rounds = 50;
-  double seconds = 60;                      // limit for a task
+  double seconds = 60;                      // limit for a task, or for the whole
   bool cold = false;                        // with cold caches
   std::vector<std::string> peer_folders{};  // folders with libraries to time too
   bool whole = false;                       // the whole file as one library, in place of its tasks
@@ -141,7 +145,7 @@ struct PeerTimes {
 struct TaskTimes {
   std::string task{};
   double flops = 0;
-  int64_t record = 0;  // fastest of this machine; 0: there is none, and the untuned program is timed
+  int64_t record = 0;  // fastest of this machine, cold if asked; 0: none, the untuned program is timed
   Interval seconds{};
   std::vector<PeerTimes> beside{};
   std::vector<std::pair<std::string, std::string>> left_out{};  // programs that were not timed, and why
@@ -151,9 +155,9 @@ struct TaskTimes {
 // default schedules.
 struct WholeTimes {
   std::string name{};
-  int tasks = 0, records = 0;          // tasks that have calls, and those of them with a record
-  Interval seconds{};                  // of the whole with records; of that without if there is no record
-  std::optional<PeerTimes> untuned{};  // on default schedules
+  int tasks = 0, records = 0;          // tasks and foreign operations; those with a record
+  Interval seconds{};                  // with records; on default schedules if there are no records
+  std::optional<PeerTimes> untuned{};  // on default schedules; not set without records
   int rounds = 0, threads = 1;
   int disturbed = 0;  // samples of both during which another process had a core
 };
@@ -166,7 +170,7 @@ struct BenchReport {
 // --- Results of a race of two records
 struct RecordPlace {
   std::string database{};  // empty: the session's
-  int64_t record = 0;      // 0: the fastest record of this machine in the database
+  int64_t record = 0;      // 0: the only BestRecord of this machine; none is kNotFound, several are a Mistake
 };
 struct RacedProgram {
   std::string database{};

@@ -28,7 +28,7 @@ struct RunSettings {
 // The time of one call of a task, measured while the whole model runs. Calls of the prepare phase are not timed.
 struct CallTimes {
   int number = 0;                  // as in NAME.trace
-  std::string task{}, schedule{};  // "record 12", "default" or "untuned"
+  std::string task{}, schedule{};  // "record 12", "default", "untuned" or "foreign"
   Interval seconds{};
 };
 

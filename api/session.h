@@ -14,16 +14,16 @@
 // fork; only the calling thread lives on in the child. Events and log lines come on the calling thread,
 // before the call returns. They may call Interrupt.
 //
-// There is no global state except the word for the current phase (api/machine.h) and spdlog's default
-// logger, which gets the warnings of workers. Separate processes, kiln-builder and kiln-runner, build and
-// time programs. They are looked up in `workers`, beside the running program and beside the library, and end
-// with the call.
+// There is no global state except the word for the current phase (api/machine.h) and spdlog's default logger, which
+// gets the warnings of workers. Separate processes, kiln-builder, kiln-runner and kiln-gpu-runner, build and time
+// programs. They are taken from the folder `workers`. If that is empty, they are looked up beside the running program,
+// in the folder above it, and where Kiln is installed. They end with the call.
 //
-// Errors: kInvalidArgument (a file, a space or a setting is invalid; IsMistake tells if the caller is to
-// blame), kNotFound (no such file, database or record), kUnavailable (another process runs the same search,
-// or the database is locked), kFailedPrecondition (workers cannot start, or a record cannot be rebuilt),
-// kDataLoss (a database is damaged), kCancelled (interrupted). A failed operation leaves the database
-// unchanged, or with more complete rounds.
+// Errors, among others: kInvalidArgument (a file, a space or a setting is invalid; IsMistake tells if the caller is to
+// blame), kNotFound (no such file, database or record), kUnavailable (another process runs the same search, or the
+// database is locked), kFailedPrecondition (no file is loaded, workers cannot start, or a record cannot be rebuilt),
+// kDataLoss (a database is damaged), kAborted (the code of a plugin crashed), kCancelled (interrupted). A failed
+// operation leaves the database unchanged, or with more complete rounds.
 #pragma once
 
 #include <functional>
@@ -70,7 +70,8 @@ class Session {
   // Measures the rooflines of the loaded tasks on this machine, which takes a few seconds at most.
   absl::StatusOr<std::vector<Roofline>> Rooflines(int threads = 1);
 
-  // Enumerates the sketches of the loaded tasks.
+  // Enumerates the sketches of the loaded tasks. The report, not the status, tells of tasks without a sketch and of
+  // plugins that crashed.
   absl::StatusOr<SpaceReport> Sketches(const SketchSettings& settings = {});
 
   // Searches a fast schedule for each loaded task, or continues an interrupted search with the same settings. Creates
@@ -81,7 +82,7 @@ class Session {
   // Makes one library of the whole file. Each task gets the record that a race of whole models chose, or else the
   // fastest record of this machine, or else a default schedule (search/model/default_schedules.h). kInvalidArgument if
   // the file has an operation that neither Kiln nor upstream MLIR can compile. kFailedPrecondition if the library
-  // cannot be built or a file cannot be written.
+  // cannot be built, if settings.check finds an error above its limit, or if a file cannot be written.
   absl::StatusOr<BuildReport> Build(const BuildSettings& settings = {});
 
   // Runs and times a library that Build made, in a process of its own. kInvalidArgument if a file is not what it
@@ -107,14 +108,14 @@ class Session {
   // kFailedPrecondition if the record is static, or of another machine; `here` allows another CPU.
   absl::StatusOr<ReplayResult> Replay(int64_t record, bool here = false);
   // Times two records of one workload in turns. kInvalidArgument if they were not measured on this machine, or not
-  // built and timed alike. kCancelled if interrupted.
+  // built and timed alike. kFailedPrecondition if one of them does not run. kCancelled if interrupted.
   absl::StatusOr<RaceReport> Race(const RecordPlace& one, const RecordPlace& other);
   // Tries to prove a record correct, compiles it and writes its kernel and header to settings.folder.
   // kFailedPrecondition if the record failed, or is proven wrong.
   absl::StatusOr<ExportResult> Export(int64_t record, const ExportSettings& settings = {});
-  // Proves that a schedule computes what the original does: the schedule of a record, or of a trace file for the loaded
-  // task `task`, which may be empty if there is only one. After `seconds` the prover begins nothing new, and the
-  // verdict is kUndecided if something is left to show.
+  // Tries to prove or refute that a schedule computes what the original does, under the trace's assumptions: the
+  // schedule of a record, or of a trace file for the loaded task `task`, which may be empty if there is only one. After
+  // `seconds` the prover begins nothing new, and the verdict is kUndecided if something is left to show.
   absl::StatusOr<CheckResult> Check(int64_t record, double seconds = 10);
   absl::StatusOr<CheckResult> Check(const std::string& trace_file, const std::string& task,
                                     const std::string& target = "host", double seconds = 10);
@@ -131,11 +132,13 @@ class Session {
   // Returns the recorded runs with their rounds: all of them if `run` is 0, else only this one. kNotFound if there is
   // none of that number, or no database.
   absl::StatusOr<std::vector<RunInfo>> Runs(int64_t run = 0);
-  // Trains a cost model on all records and writes it to `file`, for TuneSettings::transfer.
+  // Trains a cost model on the measured records of the database, except those of races, and writes it to `file`, for
+  // TuneSettings::transfer.
   absl::StatusOr<TrainResult> Train(const std::string& features, const std::string& file);
 
-  // Stops the current operation soon. Tune keeps its results and reports `interrupted`. Does nothing if no
-  // operation is running. Any thread may call it.
+  // Stops a running Tune, Build, Run, Replay, Race, Export, Bundle, or Bench of a whole soon. Tune keeps its results
+  // and reports `interrupted`. Other operations run to their end. Does nothing if no operation is running. Any thread
+  // may call it.
   void Interrupt();
 
  private:

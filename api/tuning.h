@@ -42,14 +42,17 @@ struct TuneSettings {
   bool in_model = false;
   SpaceSettings space{};
 
-  // Whether a search of a file with several calls runs the whole model now and then, so that the scheduler weighs a
-  // task by its time within the whole.
+  // Whether a search of a file with several calls for this machine may run the whole model: before the search, to
+  // choose its layout; now and then, so that the scheduler weighs a task by its time within the whole; and after it, to
+  // choose the records of the library in `output`.
   bool in_place = true;
 
   std::string strategy = "annealed", scheduler = "gradient";
   std::string replay{};  // a file of traces or a database: what the strategy "replay" measures
   std::string start{};   // a file or database of traces to measure first
-  double until_roofline = 0, least_gain = 0;  // percent; 0: never
+  // A task ends once its best time is at most `until_roofline` percent above its roofline, or fell by less than
+  // `least_gain` percent in its last quarter of trials (or its last 64, if these are more). 0: never.
+  double until_roofline = 0, least_gain = 0;
 
   std::string cost_model = "trees", features = "ansor";
   std::string transfer{};  // a file that Session::Train wrote; empty: none
@@ -65,7 +68,7 @@ struct LibraryRatio {
   double ratio = 0;  // its time divided by that of the program, as the median of pairs
 };
 
-// The result of a task. If there is no record, the fields after `reason` are not set.
+// The result of a task. If there is no record, the fields after `reason` are not set, except `symbol` and `parameters`.
 struct TaskResult {
   std::string name{};
   int occurrences = 1;
@@ -100,10 +103,11 @@ struct TaskResult {
   std::vector<std::string> files{};  // exported files
 };
 
-// A race of whole models with different schedules of their tasks. The fastest one is built.
+// A race of whole models with different schedules of their tasks. The fastest one is built if it is clearly faster than
+// the whole with the records that are fastest alone, else that one.
 struct RacedWholes {
   int wholes = 0;
-  Interval seconds{};  // of the fastest
+  Interval seconds{};  // of the one that is built
   Interval ratio{};    // how many times as long the whole takes with the records that are fastest alone
 };
 
@@ -118,18 +122,19 @@ struct TuneReport {
   std::string gpu{};  // fingerprint of the GPU that measured; empty: none did
   bool interrupted = false;
   int64_t run = 0;  // id in the database; 0: interrupted before the run began
-  // Warnings: one line for each useless module of the given space or of a plugin, with the reason.
+  // Warnings: one line for each useless module of the given space or of a plugin, with the reason, and one if `output`
+  // is set but no library can be made for the target.
   std::vector<std::string> warnings{};
   std::vector<TaskResult> tasks{};            // in the order that Session::tasks() has after the search
   std::vector<Round> rounds{};                // of the whole run, including earlier sessions
   std::optional<BuildReport> whole{};         // of a file with several calls, if TuneSettings::output is set
   std::optional<RunReport> whole_run{};       // of that library, with the time of each call
   std::optional<RacedWholes> raced_wholes{};  // if whole models raced
-  // If this search chose the layout of the model. It does so once for each model and machine, unless the budget is
-  // small, the user names a layout, or there is nothing to choose.
+  // Set if this search chose the layout of the model. A search for this machine in the default space, with `in_place`,
+  // does so once for each model, unless the budget is small, the user names a layout, or there is nothing to choose.
   std::optional<RacedLayouts> raced_layouts{};
   // Seconds of the whole model that a further minute of search is expected to gain, if past gains go on. nullopt if too
-  // few rounds have run to tell.
+  // few rounds have run to tell, if nothing is expected, or if the file has only one call.
   std::optional<double> minute_gain{};
   // The outcome: OK; kCancelled if interrupted; kFailedPrecondition with the reasons if tasks have no record and there
   // is no `whole`.

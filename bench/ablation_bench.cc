@@ -6,11 +6,11 @@
 // The second form tunes operators of bench/operators with all special policies (docs/reference/policies.md),
 // and without each of the named ones. The simulated machine does not see policies of lowering.
 //
-// Three programs are tuned in the default space: with the default strategy, with one part of it removed, and
-// with other strategies. Each search appends a line of JSON: the best latency after each trial. Lines that
-// exist are not computed again, so the same command resumes. The summary compares each variant with the
-// default over the same seeds: the geometric mean of the ratio of latencies, and the trials (geometric mean)
-// to reach 95% of the best known speed. A search that never gets there counts with twice the budget.
+// The first form tunes three programs in the default space: with the default strategy, with one part of it removed or
+// changed, and with other strategies. Each search appends a line of JSON: the trials that improved the best latency,
+// and that latency. Lines that exist are not computed again, so the same command resumes. The summary compares each
+// variant with the default over the same seeds: the geometric mean of the ratio of latencies, and the trials (geometric
+// mean) to reach 95% of the best known speed. A search that never gets there counts with twice the budget.
 #include <cmath>
 #include <cstdio>
 #include <map>

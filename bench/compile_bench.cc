@@ -3,14 +3,14 @@
 //
 //   compile_bench [--traces 500] [--rounds 5] [--seed 0] [--slowest 0] [--o3] [--results FILE] [--commit ID]
 //
-// Random traces of the default space over eight operators are lowered, compiled and linked in this process,
-// all of them in each round. Times are CPU milliseconds of the thread. The smallest time of a trace counts,
-// because a shared host slows a core down for seconds at a time. Prints and appends as a line of JSON: the
-// median, the 95th percentile, the mean of each stage, and each round's median; and the time of a trivial
-// module that multiplies two numbers, which bounds what sharing a module could save per candidate. --slowest
-// N: prints the N slowest traces with their stages and code size. --o3: times each operator's traces and runs
-// the fastest tenth in turns with the same program compiled by LLVM -O3. Prints the geometric mean of (ours /
-// -O3's), from medians of 21 pairs, and the ratios with their seeds.
+// Random traces of the default space over eight operators are lowered, compiled and linked in this process, all of them
+// in each round. Times are CPU milliseconds of the thread. The smallest time of a trace counts, because a shared host
+// slows a core down for seconds at a time. Prints and appends as a line of JSON: the median, the 95th percentile and
+// the maximum, of all traces and by operator, the mean of each stage, and each round's median; and the time of a
+// trivial module that multiplies two numbers, which bounds what sharing a module could save per candidate. --slowest N:
+// prints the N slowest traces with their stages and code size. --o3: times each operator's traces and runs the fastest
+// tenth in turns with the same program compiled by LLVM -O3. Prints the geometric mean of (ours / -O3's), from medians
+// of 21 pairs, and the ratios with their seeds.
 #include <time.h>
 
 #include <algorithm>

@@ -17,7 +17,7 @@
 namespace kiln {
 
 // An operator on which a constant is checked: its name and a function that makes its program. Task is the program that
-// is tuned.
+// is tuned: its first task.
 struct Operator {
   std::string name;
   std::function<Program()> make;
@@ -47,7 +47,8 @@ inline std::vector<Operator> Products(const std::vector<int64_t>& depths) {
   return operators;
 }
 
-// Returns convolutions with windows of one element in steps of two, which read each element `reuse` times.
+// Returns convolutions with windows of one element and a stride of two, one for each number of output channels in
+// `reuses`. Each input element that the stride does not skip is read once for each output channel.
 inline std::vector<Operator> Strided(const std::vector<int64_t>& reuses) {
   std::vector<Operator> operators;
   for (const int64_t reuse : reuses)

@@ -1,6 +1,6 @@
 // The search spaces of the search benchmarks: the default space of one core with AVX2 over a matmul and a 3x3
-// convolution, and that of an H100 over these two and a softmax. Each is made on first use, with 256 draws from its
-// prior. Run from the root of the sources, because the inputs are in tests/.
+// convolution, and that of an H100 over these two and a softmax. Each is made on first use, with 256 valid draws from
+// its prior. Run from the root of the sources, because the inputs are in tests/.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ struct DefaultSearch {
 
   RandomCandidates candidates;
   const SearchSpace& space = candidates.space();
-  std::vector<std::shared_ptr<const Point>> draws;  // draws from the prior
+  std::vector<std::shared_ptr<const Point>> draws;  // valid draws from the prior
 };
 
 inline DefaultSearch& MatmulSearch() {

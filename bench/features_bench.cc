@@ -1,5 +1,5 @@
-// Measures the work on a proposal of a matmul before it is scored: reading its loop nests, the checks, the
-// features. One thread.
+// Measures the work on a proposal of a matmul before it is scored: reading its loop nests, the checks of the validator,
+// the features. Also measures Verify. One thread.
 #include <benchmark/benchmark.h>
 
 #include "search/features/features.h"

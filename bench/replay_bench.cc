@@ -1,6 +1,7 @@
-// Measures replay as the search does it, in microseconds of CPU time on one thread: from a chain's proposal
-// in the default space (over all sketches) to the call of the validator, snapshots included. Budgets: a
-// median of 50 for the matmul and 100 for the convolution, and 3 for copying a program.
+// Measures replay as the search does it, in microseconds of CPU time on one thread: from a chain's proposal in the
+// default space (over all sketches) to the call of the validator, snapshots included. Also measures replays of whole
+// traces, and copies of programs. Budgets: a median of 50 for the matmul and 100 for the convolution, and 3 for copying
+// a program.
 #include <benchmark/benchmark.h>
 #include <time.h>
 

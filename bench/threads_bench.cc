@@ -50,7 +50,8 @@ struct Options {
   }
 };
 
-// Pauses in a spin loop, so that the thread does not request the cache line at every step.
+// Pauses in a spin loop, so that the thread does not request the cache line at every step. Does nothing on other CPUs
+// than x86-64.
 void Relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

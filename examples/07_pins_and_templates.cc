@@ -44,8 +44,8 @@ void Template(Schedule& s) {
   s.UnrollUpTo(unroll);
 }
 
-// Returns the number of combinations of decisions in a space, over all sketches. If the space cannot be enumerated,
-// prints the error and returns -1.
+// Returns the number of combinations of decisions in a space: the sum over its sketches of the product of their sites'
+// supports. If the space cannot be enumerated, prints the error and returns -1.
 double Size(const Space& space) {
   const auto enumeration = Enumerate(space, Matmul(), Target());
   if (!enumeration.ok()) return std::cerr << enumeration.status() << "\n", -1;

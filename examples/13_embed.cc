@@ -1,5 +1,5 @@
-// Lesson 13: Kiln in your own program. It loads a file, looks at its space, tunes it with few trials while
-// events report the progress, and proves and exports the best schedule.
+// Lesson 13: Kiln in your own program. It loads a file, looks at its space, tunes it with few trials while events
+// report the progress, tries to prove the best schedule of each task, and exports it.
 #include <filesystem>
 #include <iostream>
 

@@ -1,5 +1,5 @@
-// A complete module of a user: tiles the two innermost loops of every block, or leaves the block as it is; a choice
-// decides.
+// A complete module of a user: tiles the two innermost loops of a block, or leaves the block as it is. A choice
+// decides, if the block has at least two loops.
 //
 //   scripts/kiln tune examples/matmul.mlir --plugin examples/innermost_tile.cc \
 //       --space "each-block(innermost-tile max-tile=32) | parallelize-vectorize-unroll"

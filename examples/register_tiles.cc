@@ -6,7 +6,8 @@
 //     for k, i1, j1: acc[i1, j1] sum= f(i, j, k)
 //     for i1, j1: C[i, j] = acc[i1, j1]
 //
-// Does not apply to blocks that another module scheduled, or that use what they load only once.
+// A choice decides whether a block is tiled. Does not apply to blocks that another module scheduled, that use what they
+// load only once, or whose result has fewer than two loops.
 #include "lang/analysis/bindings.h"
 #include "modules/module.h"
 #include "modules/unscheduled.h"

@@ -8,8 +8,8 @@
 
 namespace kiln {
 
-// The values that one option accepts. A number, and each number of a list, must lie from `least` to `most`. A
-// text must satisfy the predicate `text`.
+// The values that one option accepts. A number, and each number of a list, must lie from `least` to `most`, both
+// included. A text must satisfy the predicate `text`. Without a predicate (null), every text is accepted.
 struct Allowed {
   int64_t least = std::numeric_limits<int64_t>::min(), most = std::numeric_limits<int64_t>::max();
   std::function<bool(const std::string&)> text = nullptr;

@@ -17,8 +17,8 @@ namespace kiln {
 // Options of auto-inline: which blocks it inlines. For the numbers, 0 means no and 1 means yes.
 struct AutoInlineOptions {
   int64_t into_consumer = 1, into_producer = 1;
-  int64_t constants = 1;  // a block that reads nothing is always inlined into its consumers
-  int64_t cheap = 1;      // inline only blocks that are cheap to recompute or read once
+  int64_t constants = 1;  // inline blocks that read nothing into consumers, whatever the options below say
+  int64_t cheap = 1;      // inline into consumers only blocks that are cheap to recompute or read once
   int64_t ordered = 1;    // inline only blocks that read in the order in which they write
   int64_t injective = 0;  // inline only blocks whose reads are at iters plus constants
   std::string disallow;   // operations that prevent inlining, such as "exp,tanh"
@@ -32,7 +32,7 @@ struct MultiLevelTilingOptions {
   std::string structure = "SSRSRS";  // levels of spatial and reduction tiles, outermost first
   int64_t max_innermost = 64;        // largest innermost factor of a spatial loop
   int64_t max_reduction = 256;  // largest innermost factor of a reduction loop: the length of a packed panel
-  int64_t waste_percent = 10;   // how many percent of a row loop may be padding; 0: perfect tiles
+  int64_t waste_percent = 10;   // most padding of a spatial loop but the last, in percent; 0: perfect tiles
   std::vector<int64_t> epilogue = {2};  // tile levels, from 1 on, below which an epilogue may be computed
 };
 BlockModule MultiLevelTiling(MultiLevelTilingOptions options = {});
@@ -70,7 +70,7 @@ void DropPaddedTerms(Schedule& s);
 struct ParallelizeVectorizeUnrollOptions {
   int64_t max_jobs_per_core = 16;
   int64_t max_vector = 64;                        // largest number of lanes, in elements
-  std::vector<int64_t> max_unroll = {0, 16, 64};  // alternatives: instructions that unrolling may make
+  std::vector<int64_t> max_unroll = {0, 16, 64};  // alternatives: most instructions of unrolled code
 };
 Space ParallelizeVectorizeUnroll(ParallelizeVectorizeUnrollOptions options = {});
 
@@ -87,16 +87,17 @@ Space Pin(PinOptions options);
 
 // Options of auto-bind, a module for GPUs: the alternatives of its sampling sites.
 struct AutoBindOptions {
-  std::vector<int64_t> vectors = {1, 2, 4, 8};  // the widest vector, in elements
+  std::vector<int64_t> vectors = {1, 2, 4, 8};  // most elements of a vector
   std::vector<int64_t> threads = {32, 64, 128, 256, 512, 1024};
-  std::vector<int64_t> waves = {1, 2, 4, 8, 16, 32};   // blocks for each multiprocessor
-  std::vector<int64_t> max_unroll = {0, 16, 64, 256};  // instructions that unrolling may make
+  std::vector<int64_t> waves = {1, 2, 4, 8, 16, 32};   // most blocks for each multiprocessor
+  std::vector<int64_t> max_unroll = {0, 16, 64, 256};  // most instructions of unrolled code
 };
 Space AutoBind(AutoBindOptions options = {});
 
 struct CpuOptions {
   int64_t dots = 1;  // 1: tile with the target's dot-product intrinsics too
-  // Names of modules of a block, with commas between them. They get each block before it is tiled.
+  // Names of modules of a block, with commas between them. They get each block after a first auto-inline of all blocks,
+  // and before the block is tiled.
   std::string with = "";
 };
 Space Cpu(CpuOptions options = {});

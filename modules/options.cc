@@ -1,4 +1,5 @@
-// Sets a module's options from the "key=value" pairs of a space string.
+// Sets a module's options from the "key=value" pairs of a space string. kInvalidArgument for an unknown key, a key that
+// is given twice, or a value that the option does not accept.
 #include <algorithm>
 
 #include "absl/strings/numbers.h"
@@ -22,7 +23,7 @@ std::string Wanted(const OptionPlace& option) {
 }
 
 // Parses `text` and stores it in the option: a text, a number or a list of numbers. Returns false if the option does
-// not accept the value.
+// not accept the text; its value is then unspecified.
 bool Set(const OptionPlace& option, const std::string& text) {
   const Allowed& allowed = option.allowed;
   if (auto* const* value = std::get_if<std::string*>(&option.value)) {

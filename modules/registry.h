@@ -45,7 +45,7 @@ struct ModuleEntry {
   std::string name;
   bool of_block = false;
   std::function<absl::StatusOr<BlockModule>(const OptionText&)> make_block;  // if of_block
-  std::function<absl::StatusOr<Space>(const OptionText&)> make_space;        // otherwise
+  std::function<absl::StatusOr<Space>(const OptionText&)> make_space;        // if not of_block
   // Returns the space string that a named space stands for on a target; null for all other modules.
   std::function<absl::StatusOr<std::string>(const OptionText&, const Target&)> text;
   void (*function)(Schedule&, Block) = nullptr;  // for a block module without options

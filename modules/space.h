@@ -19,11 +19,13 @@ namespace kiln {
 using ModuleLookup = std::function<const ModuleEntry*(absl::string_view name)>;
 absl::StatusOr<Space> ParseSpace(absl::string_view text, const ModuleLookup& find = FindModule);
 
-// Returns the space string with each named space (such as cpu) replaced by the items that it stands for on the target.
-// The text must parse. Modules that are not registered here stay as they are.
+// Returns the space string with each item that is a named space (such as cpu) replaced by the items that it stands for
+// on the target. Named spaces within these items stay. The text must parse. Modules that are not registered here stay
+// as they are.
 std::string ExpandSpace(absl::string_view text, const Target& target);
 
-// Returns the name of a target's default space, which is a valid space string; "" if the target has none.
+// Returns the default space of a target: the one that has the target's name, which is a valid space string. Returns ""
+// if no space has this name.
 std::string DefaultSpace(const Target& target);
 
 }  // namespace kiln

@@ -11,12 +11,12 @@ namespace kiln {
 // and lemmas, do not count. The reason tells users to write the module further to the left in the space string.
 absl::Status CheckUntransformed(const Schedule& s);
 
-// OK if no module has scheduled the block yet: its loops are serial, contain no other block, repeat no
-// instance, and no extent depends on a sampled value.
+// OK if no module has scheduled the block yet: its loops are serial and contain no other block, no loop of several
+// iterations repeats the same instances, and no extent depends on a sampled value.
 absl::Status CheckUnscheduled(const Program& program, Id block);
 
-// OK if the block is a reduction in which some read does not depend on some spatial iter, so that tiles reuse what they
-// load (HasReuse).
+// OK if the block is a reduction with one result in which some read does not depend on some spatial iter with several
+// values, so that tiles reuse what they load (HasReuse).
 absl::Status CheckReuses(const Program& program, Id block);
 
 // OK if the block is an unscheduled reduction that initializes its own result, as rfactor requires.

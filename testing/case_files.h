@@ -19,9 +19,9 @@
 //   sketch: write-reuse=registers read-reuse=all  only sketches with these choices
 //   decisions: S0=2,1,2,5 max-unroll=0            also shows the program that these decisions give
 //
-// What follows `expected:` is SketchesText (testing/module_cases.h). The test also checks that all sketches
-// compute what the program computes. Start the test program with --update-goldens to rewrite what is
-// expected.
+// What follows `expected:` is SketchesText (testing/module_cases.h). Unless that text begins with "error: ", the test
+// also checks that all sketches compute what the program computes. Start the test program with --update-goldens to
+// rewrite what is expected.
 //
 // One test for each file of a folder and of the folders in it:
 //

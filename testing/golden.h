@@ -2,8 +2,8 @@
 //
 //   TEST(Print, OfASum) { ExpectGoldenFile("/my/project/goldens/sum.txt", Print(sum)); }
 //
-// Run the test program with --update-goldens to write what was found, and read the difference before you
-// commit. Errors: the current test fails if the file is missing or differs.
+// Run the test program with --update-goldens to write what was found instead of comparing, and read the difference
+// before you commit. Errors: the current test fails if the file is missing or differs.
 #pragma once
 
 #include <filesystem>

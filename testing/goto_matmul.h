@@ -1,6 +1,6 @@
 // Returns a matmul for CPUs that is scheduled by hand in the order of Goto and van de Geijn ("Anatomy of
 // High-Performance Matrix Multiplication", 2008): accumulators stay in registers. If `pack`, each panel of B is copied
-// inside the outer loop over k.
+// inside the outer loop over k, and is stored in strips of nr columns if nr divides N.
 #pragma once
 
 #include "absl/strings/str_cat.h"

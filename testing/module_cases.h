@@ -23,10 +23,10 @@ struct ShownSketches {
   std::vector<std::pair<std::string, std::vector<int64_t>>> decisions = {};  // {"S1", {1, 2, 2, 16}}
 };
 
-// Returns each sketch as text, under a line of its choices. Without decisions: its trace, and its sites with
-// the number of decisions of each. With decisions: its trace under them and the scheduled program. The end
-// says why sequences of choices do not apply and why modules declined blocks. Returns "error: ..." if the
-// space does not parse or no sketch is selected.
+// Returns each sketch as text, under a line of its choices. Without decisions: its trace, and its sites with the number
+// of decisions of each. With decisions: its trace under them and the scheduled program. The end says why sequences of
+// choices do not apply and why modules declined blocks. Returns "error: ..." if the space does not parse or cannot be
+// enumerated, or if no sketch is selected.
 std::string SketchesText(absl::string_view space, const Program& program, const Target& target = Target(),
                          const ShownSketches& shown = {});
 

@@ -49,8 +49,8 @@ class Runner {
   }
 
  private:
-  // --- Control flow. It depends on no data. So a thread can walk the whole code once for each phase (the code between
-  // two syncs) and run only the instances of that phase.
+  // --- Runs the control flow of a plan, which depends on no data. So a thread can walk the whole code once for each
+  // phase (the code between two syncs) and run only the instances of that phase.
 
   void RunBlocks(const Node& node) {
     const PlanGrid grid(node);

@@ -32,7 +32,7 @@ struct PlanThread {
   int64_t groups = 0;  // groups of asynchronous stores that the thread has committed
 
   // Returns the number of the thread, or of the warp, warpgroup or block to which the thread belongs. It is unique in
-  // the grid.
+  // the grid. An owner larger than a block has the number 0.
   int64_t NumberOf(Owner owner) const;
 };
 
@@ -67,8 +67,8 @@ class PlanBlock {
   // Returns the phases in order. Meet adds phases, so all are known when each thread has walked the code once. If there
   // are several threads, no code runs in the first phase: errors of syncs are found before the code runs.
   const std::set<PlanSyncs>& phases() const { return phases_; }
-  // Notes that the thread reaches a sync: updates its numbers of syncs, and adds the phase after the sync. Throws if
-  // the sync is of the whole grid.
+  // Notes that the thread reaches a sync: updates its numbers of syncs, and adds the phase after the sync. Does nothing
+  // for a sync of a single thread. Throws if the sync is of more than a block.
   void Meet(const plan::Sync& sync, PlanThread& thread);
   // Call this after all threads have walked the code for a phase. Throws if some threads of a warp, warpgroup or block
   // have reached a sync and others have not.

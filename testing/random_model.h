@@ -1,7 +1,7 @@
 // Makes random small models: several tasks, convolutions, residual sums, scales and shifts, concatenations of each
-// form, slices, products of rows with the same weights, clips, masks of zeros, variances in f64, constants of the
-// caller and with bytes, which tasks share or which are computed from others, several results, and sometimes an
-// assertion.
+// form, stacks and their slices, slices, rows minus their maximum, products of rows with the same weights, clips, masks
+// of zeros, variances in f64, constants of the caller and with bytes, which tasks share or which are computed from
+// others, several results, and sometimes an assertion.
 #pragma once
 
 #include <cstdint>

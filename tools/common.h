@@ -32,10 +32,11 @@ int ExitCode(const absl::Status& status);
 
 // Returns the name by which kiln was called. Commands in messages use it, so that users can type them as printed.
 const std::string& ProgramName();
-// Returns the whole command line, which the user can type again in the same folder.
+// Returns the whole command line, which the user can type again in the same folder. If an argument is "-" (standard
+// input), " < FILE" and a remark follow.
 const std::string& TypedCommand();
 void SetCommand(int argc, const char* const* argv);
-// Checks that an option is a number in this range. NaN is invalid.
+// Checks that an option is a number from `least` to `most`, both included. NaN is invalid.
 CLI::Validator NumberFrom(double least, double most);
 
 // Adds the option --json: print one JSON document in place of text.

@@ -59,8 +59,9 @@ std::string BlockOf(absl::string_view choice) {
   return std::string(parts[parts.size() < 2 ? 0 : parts.size() - 2]);
 }
 
-// Computes the next path of a depth-first search over structural choices. `made` are the choices of the last run; those
-// that satisfy `counts` make up its path, a list of alternatives. Returns false if that was the last path.
+// Computes the next path of a depth-first search over structural choices. `made` are the choices of the last run. Those
+// that satisfy `counts` make up its path, a list of alternatives. The next path ends at the last of them that has a
+// further alternative, and takes that one. Returns false and an empty path if there is none.
 bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts,
               std::vector<int>& path) {
   path.clear();
@@ -123,8 +124,8 @@ class Enumerator {
       std::vector<int> path;
       bool done = false;
     };
-    // Begins with a search for no block, which picks the first alternative everywhere. Each block that a choice names
-    // on the way gets a search of its own, and the searches take turns.
+    // Begins with a search for no block, which picks the first alternative everywhere, or random ones if that does not
+    // apply. Each block that a choice names on the way gets a search of its own, and the searches take turns.
     std::vector<Turn> turns{{"", {}, false}};
     bool more = true;
     while (more && Tried() < options_.limit) {
@@ -151,8 +152,9 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence of choices: those of `block` follow `path`, and all others take alternative 0. If the sequence
-  // does not apply, picks the other choices at random, up to seven times. Returns the last outcome. Fails as Try does.
+  // Runs one sequence of choices: those of `block` follow `path`, and all others, and those beyond the end of `path`,
+  // take alternative 0. If the sequence does not apply, picks the choices of other blocks at random, up to seven times.
+  // Returns the last outcome. Fails as Try does.
   absl::StatusOr<Outcome> TryAround(const std::string& block, const std::vector<int>& path) {
     absl::StatusOr<Outcome> outcome;
     for (int attempt = 0; attempt < 8; ++attempt) {
@@ -179,8 +181,8 @@ class Enumerator {
   }
 
   // Runs one sequence of choices `draws` times, each time with other random decisions. kCancelled if stopped;
-  // kInvalidArgument if the runs differ in more than decisions. A step that does not apply is no error: the outcome has
-  // the reason, and a sketch if another run applies.
+  // kInvalidArgument if the runs differ in more than decisions; any other error of the schedule. A step that does not
+  // apply (kFailedPrecondition) is no error: the outcome has the reason, and a sketch if another run applies.
   absl::StatusOr<Outcome> Try(const Rule& rule) {
     Outcome outcome;
     std::optional<Trace> first;

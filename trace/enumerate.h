@@ -1,15 +1,17 @@
 // The enumerator: lists the sketches of a space (design D5).
 //
-// A space is a function over a Schedule. Each sequence of its structural choices gives one straight line of
-// steps, a sketch. The enumerator runs every sequence under several draws. It drops a sequence that never
-// applies, with the reason, removes dead steps, and merges equal sketches. A space whose steps differ between
-// draws branches on a draw. That is kInvalidArgument, with the step and the space.
+// A space is a function over a Schedule. Each sequence of its structural choices gives one straight line of steps, a
+// sketch. The enumerator runs every sequence under several draws. It drops a sequence that never applies, with the
+// reason, removes dead steps, and merges sketches whose steps are equal apart from their decisions. If the steps or
+// structural choices of one sequence differ between draws, the space branches on a draw. That is kInvalidArgument, with
+// the difference and the space. Any other error of the schedule than kFailedPrecondition (a step does not apply) ends
+// the enumeration.
 //
 // If there are more sequences than `limit`, the enumerator does not combine the choices of different blocks. The block
 // of a choice is the second-last part of its name (module/block/label), or the name if it has no '/'. For each block,
 // the enumerator runs every sequence of that block's choices, as far as the limit allows. The blocks take turns, one
-// sequence each. All other choices take their first alternative, or random ones if the sequence then does not apply.
-// The enumerator draws the rest of the limit uniformly, choice by choice.
+// sequence each. All other choices take their first alternative. If the sequence then does not apply, they take random
+// ones, in up to seven attempts. The enumerator draws the rest of the limit uniformly, choice by choice.
 //
 // The space runs on the caller's thread, a few times for each sequence.
 #pragma once
@@ -29,7 +31,7 @@ using SpaceFunction = std::function<void(Schedule&)>;
 struct EnumerateOptions {
   std::string space = "space";              // the space's name, for messages
   int draws = 3;                            // runs of each sequence
-  int limit = 256;                          // largest number of sequences that are tried
+  int limit = 256;                          // largest number of sequences that the result covers
   uint64_t seed = 0;                        // seeds the draws; the same seed gives the same sketches
   const std::atomic<bool>* stop = nullptr;  // once it is set, the enumeration ends with kCancelled
 };

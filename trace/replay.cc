@@ -49,7 +49,8 @@ class Recorder final : public Chooser {
   bool supported_ = true;
 };
 
-// Repeats the decisions of an earlier replay at the sites before `site`, and asks another chooser at the later sites.
+// Repeats the decisions of an earlier replay at the sites before `site`, and asks another chooser at `site` and the
+// later ones.
 class KeepBefore final : public Chooser {
  public:
   KeepBefore(const Replayed& from, int first, int site, Chooser& chooser)

@@ -1,5 +1,5 @@
-// Replay: applies a trace to a program and returns the transformed program (design D7). This is the search's
-// inner loop. It records nothing and copies no step; each step runs directly on a State.
+// Replay: applies a trace to a program and returns the transformed program (design D7). This is the search's inner
+// loop. It records no new steps and copies none: each step of the trace runs directly on a State.
 //
 // Decisions come from a Chooser: RecordedChooser repeats those of the trace, RandomChooser draws new ones,
 // and mutation has its own. For each sampling step the result keeps the distribution, the decision, its log
@@ -9,9 +9,9 @@
 // another shape. A recorded decision may then lie outside the support, which is an error unless a new one is
 // drawn.
 //
-// If a step does not apply, the error is kFailedPrecondition and names the step and the steps that made its
-// handles. If a recorded decision is the cause, the error adds `check: support`. Any number of threads may
-// replay one trace at once.
+// If a step does not apply, or gives another number of results than the trace says, the error is kFailedPrecondition
+// and names the step and the steps that made its handles. If a decision outside its support is the cause, the error
+// adds `check: support`. Any number of threads may replay one trace at once.
 #pragma once
 
 #include <memory>
@@ -78,13 +78,13 @@ absl::StatusOr<Replayed> Replay(const Trace&&, const Program&, const Target&,
 absl::StatusOr<Replayed> ReplayFrom(const Replayed& from, int site, Chooser& chooser,
                                     const ReplayOptions& options = {});
 
-// Repeats the decisions that the trace records. A decision outside the support is drawn by `others`, or
-// fails if `others` is null.
+// Repeats the decisions that the trace records. If a decision is missing or outside the support, `others` draws one. If
+// `others` is null, the replay fails there.
 class RecordedChooser final : public Chooser {
  public:
   explicit RecordedChooser(const Trace& trace, Chooser* others = nullptr) : trace_(trace), others_(others) {}
   Decision Choose(const Site& site) override;
-  int ChooseStructure(absl::string_view name, int n) override;  // the recorded choice of that name, else 0
+  int ChooseStructure(absl::string_view name, int n) override;  // the recorded choice of name and n, else 0
 
  private:
   const Trace& trace_;
@@ -94,8 +94,9 @@ class RecordedChooser final : public Chooser {
 // Returns the trace with the decisions of a replay.
 Trace WithDecisions(const Replayed& replayed);
 
-// Returns a schedule that has taken the steps of the trace, for further steps by hand. The schedule is inert
-// if a step does not apply. New decisions come from `chooser`.
+// Returns a schedule that has taken the steps and choices of the trace, for further steps by hand. The schedule is
+// inert if a step does not apply, or a recorded decision lies outside its support. Decisions that the trace does not
+// record, and those of further steps, come from `chooser`.
 Schedule ToSchedule(const Trace& trace, Program program, const Target& target, Chooser& chooser);
 
 }  // namespace kiln

@@ -60,7 +60,7 @@ struct Token {
   int column = 1;
 };
 
-// Reads one line of a trace token by token. Keeps the first failure.
+// Reads one line of a trace token by token, and makes errors that name a column of it.
 class Line {
  public:
   Line(absl::string_view text, absl::string_view name, int number)

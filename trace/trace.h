@@ -22,7 +22,7 @@ struct Trace {
 // Returns a hash of the trace. Equal traces have equal hashes, on every machine and in every process.
 absl::uint128 Hash(const Trace& trace);
 
-// True if the steps are equal apart from their decisions: both traces are runs of one sketch.
+// True if the steps are equal apart from their decisions: both traces are runs of one sketch. Choices do not count.
 bool SameSketch(const Trace& a, const Trace& b);
 bool SameButDecision(const Step& a, const Step& b);
 

@@ -4,12 +4,12 @@
 // Structure. A faulty primitive could violate it:
 //   parallel        iterations of parallel loops are independent, and no parallel loop contains another
 //   vectorized      iterations of vectorized loops are independent, except that reductions may be combined
-//                   across lanes; there are 2 to 64 lanes
+//                   across lanes; there are 2 to 64 lanes; no parallel or vectorized loop is inside
 //   registers       only unrolled and vectorized loops, virtual threads and axes whose threads have their own
 //                   registers index buffers in registers; also nesting and owners (lang/analysis/lowerable.h)
 // Limits. No primitive checks them:
-//   register-tile   a block's buffers in registers, the widest vector that it loads, and one more register
-//                   fit the target's registers
+//   register-tile   if a block has buffers in registers, these, the widest vector that it loads from memory, and one
+//                   more register fit the target's vector registers
 //   unrolled        no unrolled loop makes more than Target::max_unrolled instructions, or than its bodies have once;
 //                   a vector counts as its registers
 //   stack           buffers on the stack and in registers take at most 256 KiB
@@ -53,7 +53,8 @@ struct Verdict {
   absl::Status status() const;
 };
 
-// Validates the program that `nests` has read. The program must pass Verify.
+// Validates a program, and returns the first check that refuses it. The first function validates the program that
+// `nests` has read, which must pass Verify. The second one runs Verify first.
 Verdict Validate(const LoopNestSummary& nests, const Target& target);
 Verdict Validate(const Program& program, const Target& target);
 

@@ -101,9 +101,10 @@ absl::Status MapConstants(const std::vector<LargeConstant>& constants, Input* in
   return absl::OkStatus();
 }
 
-// Imports the file and cuts it into tasks. If it has operations that Kiln cannot express, imports it again with these
-// as boundaries. Returns the first error if the file is then no model and is not wanted as a whole. `detaches`: whether
-// large constants of a model become parameters.
+// Imports the file and cuts it into tasks. If the import fails, imports it again with the operations that Kiln cannot
+// express as boundaries. Returns the first error if the file is then no model and is not wanted as a whole. `detaches`:
+// whether large constants of a model become parameters. A file with such constants that is no model is imported again
+// with them in place.
 absl::Status Import(ImportOptions options, bool detaches, Input* input) {
   const bool whole_wanted = input->source.whole;
   options.large_constants = -1;

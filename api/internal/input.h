@@ -39,8 +39,8 @@ struct Input {
   std::vector<std::string> notes;   // hints for the user, one line each
   Policies policies;                // policies that the import and all later steps use
   bool layout_is_open = true;       // the user named the policy "channels-last" neither as on nor as off
-  // The bytes of constants in the file of a model, by the names of their buffers. These buffers are parameters of
-  // `program`.
+  // The bytes of the large constants in the file of a model (ImportOptions::large_constants), by the names of their
+  // buffers. These buffers are parameters of `program`.
   std::map<std::string, absl::string_view> embedded;
   std::shared_ptr<MemoryFile> embedded_file;  // holds the bytes of `embedded`
   ModelSimplifications simplified;            // how `program` differs from the file, if it is a model

@@ -1,4 +1,5 @@
-// Converts results to JSON objects, which the functions of api/json.h print.
+// Converts rounds, parameters, left-out operations and reports of searches to JSON objects, which the functions of
+// api/json.h print.
 #pragma once
 
 #include <string>

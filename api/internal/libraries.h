@@ -13,9 +13,9 @@
 
 namespace kiln::api {
 
-// Adds the libraries that compute the task as peers to the request: those in `folders`, or else those that the loader
-// finds. Returns their names. Each library runs once, and its outputs are compared as the request says. `left_out` gets
-// the libraries that exist but fail, with the reasons.
+// Adds the libraries that compute the task as peers to the request. Looks for each in `folders`, then where the loader
+// searches. Runs each once, and compares its outputs as the request says. Returns the names of those that are added.
+// `left_out` gets those that exist but fail, with the reasons.
 std::vector<std::string> AddLibraries(const Program& task, const std::vector<std::string>& folders,
                                       const std::string& runner, RunRequest* request,
                                       std::vector<std::pair<std::string, std::string>>* left_out);

@@ -27,8 +27,8 @@ struct StartedGpu {
 absl::StatusOr<StartedGpu> StartGpu(const Target& target, bool wants_static,
                                     const GpuMachineOptions& options);
 
-// Says whether targets are this machine's CPU or GPU, so that their records can be measured again here. The driver of a
-// GPU is asked once, when the first target needs it.
+// Says whether targets are this machine's CPU or GPU, so that their records can be measured again here. False for
+// static targets. The driver of a GPU is asked once, when the first target needs it.
 class ThisMachine {
  public:
   bool Is(const Target& target);

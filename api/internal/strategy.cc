@@ -18,7 +18,8 @@ namespace {
 
 constexpr char kHead[] = "kiln.trace ";
 
-// Returns the traces of all records in a database that ran and have samples, the fastest first.
+// Returns the traces of all records in a database that CanBeBest (they ran to the end, have samples, and are no lower
+// bounds), the fastest first.
 absl::StatusOr<std::vector<Trace>> TracesOfDatabase(const std::string& path) {
   auto store = OpenExistingStore(path);
   if (!store.ok()) return store.status();

@@ -18,7 +18,7 @@ struct Workers {
   std::string builder, runner, gpu_runner;  // paths; without programs for GPUs the last is empty
 };
 // Returns the paths of the worker programs: in `folder`, without looking for them, or, if it is empty, where
-// FindBuilder and FindRunner find them.
+// FindBuilder and FindRunner find them. Then kiln-gpu-runner may be missing, and its path is empty.
 absl::StatusOr<Workers> FindWorkers(const std::string& folder);
 
 absl::StatusOr<std::unique_ptr<BuilderPool>> StartBuilder(const std::string& database,

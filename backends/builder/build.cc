@@ -173,8 +173,9 @@ class Job {
     return options;
   }
 
-  // Returns whether the entry points get versions that take a table of pointers (SYMBOL_by_table). Call it after
-  // lowering, which finds the prepared parameters.
+  // Returns whether parameters and prepared arrays together are more than the request's table_above. Then each entry
+  // point also gets a version that takes a table of pointers (SYMBOL_by_table). Call it after lowering, which finds the
+  // prepared arrays.
   bool HasTable() const {
     return static_cast<int64_t>(program_.parameters.size() + prepared_.size()) > request_.table_above;
   }
@@ -191,8 +192,9 @@ class Job {
   Codegen* codegen_ = nullptr;
 };
 
-// Compiles an MLIR module that calls functions of other objects, such as the driver of a model, to an object. The
-// request must ask for exactly one output, kObject.
+// Compiles an MLIR module that calls functions of other objects, such as the driver of a model, to an object.
+// kInvalidArgument if the request asks for anything but exactly one output, kObject, or if the module does not parse;
+// also the errors of Codegen.
 absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
   if (request.outputs != std::vector<BuildOutput>{BuildOutput::kObject})
     return absl::InvalidArgumentError("of a module there is an object only");
@@ -210,7 +212,7 @@ absl::Status CompileModule(const BuildRequest& request, BuildResult* result) {
 }
 
 // Compiles a function on tensors that could not be imported as a Program (BuildRequest::foreign) to an object, with
-// LLVM's O3 passes.
+// LLVM's O3 passes. Also sets the result's `workspaces` and `has_status`.
 absl::Status CompileForeign(const BuildRequest& request, BuildResult* result) {
   const auto codegen = CodegenFor(request);
   if (!codegen.ok()) return codegen.status();

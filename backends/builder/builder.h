@@ -1,12 +1,12 @@
 // Requests to compile programs in a kiln-builder process, and their results, as plain structs. The pool (pool.h), in
 // the process that tunes, and kiln-builder (main.cc) share them. Nothing here depends on MLIR or LLVM.
 //
-// A build runs Lower -> Codegen -> LinkShared. The result has the entry point SYMBOL and, if the program has a prepare
-// phase, SYMBOL_prepare. Both take the program's parameters in order and then the arrays that prepare writes
+// A build for CPUs runs Lower -> Codegen -> LinkShared. The result has the entry point SYMBOL and, if the program has a
+// prepare phase, SYMBOL_prepare. Both take the program's parameters in order and then the arrays that prepare writes
 // (BuildResult::prepared), each as a bare pointer, and return 0, or the program's status. If loops run on threads,
 // SYMBOL_set_threads(int) sets their number, which is one at first (backends/cpu/passes/outline_parallel.h). With many
-// parameters, SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of pointers
-// (backends/codegen/table_entry.h).
+// parameters (BuildRequest::table_above), SYMBOL_by_table and SYMBOL_prepare_by_table do the same and take one table of
+// pointers (backends/codegen/table_entry.h).
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct BuildLimits {
   int64_t bytes = int64_t{2} << 30;  // memory in addition to that of the idle process
 };
 
-// Entry points with more parameters than this also get a version that takes a table of pointers, unless a request sets
-// another number (BuildRequest::table_above).
+// If a program's parameters and prepared arrays together are more than this, its entry points also get a version that
+// takes a table of pointers. A request may set another number (BuildRequest::table_above).
 inline constexpr int64_t kManyParameters = 64;
 
 struct BuildRequest {
@@ -70,21 +70,22 @@ struct BuildRequest {
   // True: a shared object contains the thread pool for parallel loops, and names the libraries that it needs. False: it
   // uses those of the process that loads it.
   bool stands_alone = false;
-  // SYMBOL_by_table, which takes a table of pointers, exists if the entry points take more parameters than this. 0: it
-  // always exists.
+  // SYMBOL_by_table, which takes a table of pointers, exists if the program's parameters and prepared arrays together
+  // are more than this; workspaces do not count. With 0, any parameter is enough. Modules and GPUs have no tables.
   int64_t table_above = kManyParameters;
-  // The machine that code is compiled for (backends/cpu/machine.h), or a GPU; then `cpu` is ptxas's name for it. An
-  // empty triple means this machine.
+  // The machine that code is compiled for (backends/cpu/machine.h). For a GPU, `triple` is nvptx64-nvidia-cuda, and
+  // `cpu` is ptxas's name for the GPU, such as sm_90a. An empty triple means this machine.
   std::string triple = {}, cpu = {}, features = {};
   bool print_after_all = false;
   BuildLimits limits = {};
-  // If not empty, the folder of an object cache (object_cache.h): objects are looked up in the cache before they are
-  // built, and stored there. The key is a hash of the program's structure, the options above, the machine, and the
-  // builder's identity.
+  // If not empty, the folder of an object cache (object_cache.h): results are looked up in the cache before they are
+  // built, and stored there. The key is a hash of the program's structure, the options that change the code, the
+  // machine, and the builder's identity. Builds of modules and foreign functions are not cached, nor are requests for
+  // text outputs or with print_after_all.
   std::string object_folder = {};
-  // If not empty, the pool caches the result under this key and answers further requests with the same key from the
-  // cache, without looking at their programs and options. HashOf (lang/text/hash.h) and the options that vary make a
-  // good key.
+  // If not empty, the pool caches the result under this key, also that of a failed build, but not that of an
+  // interrupted one. It answers further requests with the same key from the cache, without looking at their programs
+  // and options. HashOf (lang/text/hash.h) and the options that vary make a good key.
   std::string cache_key = {};
 };
 
@@ -101,14 +102,14 @@ struct PreparedParam {
 
 struct BuildResult {
   BuildStatus status = BuildStatus::kInterrupted;
-  std::string error = {};                 // one line for people; empty if ok
+  std::string error = {};                 // a message for people; empty if ok
   std::vector<std::string> outputs = {};  // one for each of BuildRequest::outputs
   bool has_prepare = false;
   std::vector<PreparedParam> prepared = {};
   std::vector<int64_t> workspaces = {};  // bytes of each, with lifts_allocations
   bool has_status = false;               // of a foreign function: whether it may return something else than 0
   bool takes_threads = false;  // whether SYMBOL_set_threads exists; known if object code was generated
-  bool has_table = false;      // whether SYMBOL_by_table exists
+  bool has_table = false;      // whether SYMBOL_by_table exists; known if object code was generated
   LaunchList launches = {};    // of a GPU
   // With the output kCubin or kSass: what ptxas reports of each kernel (registers, spills, ...), and its warnings.
   std::vector<KernelFacts> kernels = {};
@@ -124,7 +125,8 @@ struct BuildResult {
 std::string Encode(const BuildRequest& request);
 std::string Encode(const BuildResult& result);
 
-// Convert bytes of Encode back to a request or a result. Return false, and an unspecified value, for other bytes.
+// Convert bytes of Encode back to a request or a result. Return false, and an unspecified value, if the bytes are too
+// short or too long, or contain an unknown output or status.
 bool Decode(const std::string& bytes, BuildRequest* request);
 bool Decode(const std::string& bytes, BuildResult* result);
 

@@ -19,8 +19,9 @@ LowerOptions LoweringFor(const MachineTarget& machine);
 CodegenOptions CodegenFor(const Program& program, bool table = false);
 
 // Links the compiled program to a shared object. It exports the entry points, with `table` also those that take tables,
-// and NAME_set_threads if loops run on threads. stands_alone: the shared object contains the thread pool and names its
-// libraries; otherwise it uses those of the process that loads it. Errors: those of LinkShared.
+// and NAME_set_threads if loops run on threads. stands_alone: the shared object names its libraries and, if loops run
+// on threads, contains the thread pool and stays in memory after dlclose. Otherwise it uses the libraries and the pool
+// of the process that loads it. Errors: those of LinkShared.
 absl::StatusOr<std::string> LinkKernel(const Program& program, const ObjectCode& object,
                                        bool stands_alone = false, bool table = false);
 

@@ -1,4 +1,4 @@
-// Exit statuses by which kiln-builder tells BuilderPool (pool.h) why it ended.
+// The exit status by which kiln-builder tells BuilderPool (pool.h) that it ran out of memory.
 #pragma once
 
 namespace kiln {

@@ -1,5 +1,6 @@
-// Returns a text that differs between builds of Kiln and of LLVM. It is part of the keys of the object cache, since
-// another build may generate other code.
+// Returns a text that identifies this build of Kiln and LLVM: their versions, and the size and time of the executable's
+// file and of the file that contains Kiln's library. It is part of the keys of the object cache, since another build
+// may generate other code.
 #pragma once
 
 #include <string>

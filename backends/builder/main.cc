@@ -1,6 +1,6 @@
-// The main function of kiln-builder, which answers each build request with one result. BuilderPool (pool.h) starts it
-// as worker_main.h says. It compiles code and never runs it. Temporary files are in a folder of its own
-// (scratch_folder.h). If a request exceeds its memory limit, the process ends with kOutOfMemoryExit. The same limit
+// The main function of kiln-builder, which answers each build request with one result. BuilderPool (pool.h) starts the
+// program as worker_main.h says. kiln-builder compiles code and never runs it. Temporary files are in a folder of its
+// own (scratch_folder.h). If a request exceeds its memory limit, the process ends with kOutOfMemoryExit. The same limit
 // applies to the size of a file. At most 256 files may be open at a time.
 #include <signal.h>
 #include <stdio.h>

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr double kLeft = 0.75;        // share of max_bytes that remains after old files are removed
-constexpr int64_t kLookEvery = 16;    // checks the size each time this part of max_bytes was written
+constexpr int64_t kLookEvery = 16;    // checks the size each time 1 / kLookEvery of max_bytes was written
 constexpr size_t kChecksum = 2 * 16;  // in hex digits
 
 std::string Checksum(Hash128 key, const std::string& bytes) {

@@ -3,8 +3,8 @@
 // Each key has a file, which is written under another name and renamed, so that a reader finds a complete file or none.
 // A checksum reveals a damaged file, which is removed and not found. When the files together exceed `max_bytes`, the
 // files that were not used for the longest are removed, until the rest takes at most three quarters of `max_bytes`.
-// Their size is checked only at an object's first Keep and each time another sixteenth of `max_bytes` was stored, so
-// the folder may be slightly larger. Anyone may remove files, or the folder, at any time.
+// Their size is checked only at the first Keep of an ObjectCache and each time it has stored another sixteenth of
+// `max_bytes`, so the folder may be slightly larger. Anyone may remove files, or the folder, at any time.
 //
 // Any number of processes may use a folder. One thread uses an object of this class.
 #pragma once
@@ -33,10 +33,11 @@ class ObjectCache {
 
   const std::string folder_;
   const int64_t max_bytes_;
-  int64_t kept_bytes_;  // bytes stored since old files were removed; very large before the first check
+  int64_t kept_bytes_;  // bytes stored since the last check of the size; max_bytes before the first check
 };
 
-// Reads the build result that is stored under the key. Returns false, and an unspecified result, if there is none.
+// Reads the build result that is stored under the key, and sets its `from_folder`. Returns false, and an unspecified
+// result, if there is none or it cannot be decoded.
 bool FindResult(ObjectCache& cache, Hash128 key, BuildResult* result);
 // Stores a build result under the key. If that fails, sets the result's `remark` to the reason.
 void KeepResult(ObjectCache& cache, Hash128 key, BuildResult* result);

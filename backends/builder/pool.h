@@ -1,7 +1,7 @@
 // Compiles programs outside of this process, in a few kiln-builder processes that are started once. Each answers one
 // request at a time. The compiler may crash, hang or use unlimited memory. That ends its process only: the request
-// fails with build_failed and the reason, and a new process takes the next request. If a builder is killed from
-// outside, it is started again, and its request is tried once more.
+// fails with build_failed and the reason, and a new process takes the next request. If a builder is killed by SIGKILL
+// from outside, it is started again, and its request is tried once more.
 //
 // Neither this header nor its source includes LLVM or MLIR. The destructor stops running builds and returns when no
 // process is left. If this process is killed, its builders die with it.
@@ -39,8 +39,9 @@ class BuilderPool {
   BuilderPool(const BuilderPool&) = delete;
   BuilderPool& operator=(const BuilderPool&) = delete;
 
-  // Submits a request to the builders. Requests start in the order of submission. A request whose cache_key is known
-  // gets the cached result. The future never throws.
+  // Submits a request to the builders. Requests start in the order of submission. A request with a cache_key among the
+  // latest `cached_results` keys gets the result of the earlier request, even if its build failed, but not if it was
+  // interrupted. The future never throws.
   std::shared_future<BuildResult> Submit(BuildRequest request);
 
   // Builds all requests and returns their results in the order of the requests.

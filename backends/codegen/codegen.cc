@@ -56,8 +56,8 @@ double Now() {
 // A function that receives the name of each pass and the text of the module after it.
 using Sink = std::function<void(absl::string_view pass, const std::string& text)>;
 
-// LLVM's code generator for one kind of file, objects or assembly. It is kept, since its setup takes as long as
-// compiling a small kernel.
+// LLVM's code generator for one kind of file, objects or assembly. Codegen keeps those for objects, since the setup of
+// one takes as long as compiling a small kernel.
 class Generator {
  public:
   Generator(llvm::TargetMachine& target, llvm::CodeGenFileType type, bool quick) {
@@ -97,7 +97,9 @@ class Generator {
   bool emits_;
 };
 
-// Lets an entry point return a status: func @f(...) { ... return } -> func @f(...) -> i32 { ... return 0 }.
+// Lets an entry point return a status: func @f(...) { ... return } -> func @f(...) -> i32 { ... return 0 }. A function
+// that returns an i32 stays. kInvalidArgument if it returns something else, or if the module does not define the entry
+// point.
 absl::Status ReturnStatus(mlir::ModuleOp module, const EntryPoint& entry) {
   auto function = module.lookupSymbol<mlir::func::FuncOp>(entry.name);
   if (!function || function.isExternal()) {
@@ -266,7 +268,7 @@ absl::StatusOr<std::string> Codegen::Impl::Assembly(const llvm::Module& module, 
 }
 
 // Lowers the module to the LLVM dialect. Returns whether it defines NAME_set_threads, as it does if loops run on
-// threads.
+// threads. kInvalidArgument if an operation has no lowering.
 absl::StatusOr<bool> Codegen::Impl::ToLlvmDialect(mlir::ModuleOp module,
                                                   const std::vector<EntryPoint>& entries,
                                                   Diagnostics& diagnostics,

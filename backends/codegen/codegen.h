@@ -20,7 +20,7 @@
 // a * b + c becomes one instruction if the module contains an fma, or fastmath<contract> on both operations.
 // The code of vector_math.h is marked so.
 //
-// The object calls only libc (memcpy, malloc) and libm, which link.h checks, and the weak symbol
+// The object calls only libc (such as memcpy and malloc) and libm, which link.h checks, and the weak symbol
 // kiln_parallel_for.
 //
 // outline_parallel.h creates functions that are called through pointers. For them, codegen keeps
@@ -88,13 +88,14 @@ class Codegen {
   static absl::StatusOr<std::unique_ptr<Codegen>> Create(const MachineTarget& machine);
   ~Codegen();
 
-  // Compiles the module, which is lowered in place and must not be used afterwards. kInvalidArgument if the
-  // module does not verify, lacks an entry point, or contains an operation without a lowering (which is
-  // named). kInternal if LLVM rejects Kiln's code. Messages contain the diagnostics of MLIR and LLVM.
+  // Compiles the module, which is lowered in place and must not be used afterwards. kInvalidArgument if the module does
+  // not verify, lacks an entry point, has an entry point that returns something else than nothing or an i32, or
+  // contains an operation without a lowering (which is named). kInternal if LLVM rejects Kiln's code. Messages contain
+  // the diagnostics of MLIR and LLVM.
   absl::StatusOr<ObjectCode> Compile(mlir::ModuleOp module, const CodegenOptions& options);
 
-  // Compiles the module up to a stage and returns its text after this stage, for `kiln show --stage`. The module must
-  // not be used afterwards.
+  // Compiles the module up to a stage and returns its text after this stage, for `kiln show --stage`. Ignores
+  // print_after_all. The module must not be used afterwards. Errors: those of Compile.
   absl::StatusOr<std::string> Text(mlir::ModuleOp module, const CodegenOptions& options, Stage stage);
 
   const MachineTarget& machine() const;

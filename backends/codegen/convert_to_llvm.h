@@ -1,4 +1,4 @@
-// Converts scf, cf, func, arith, math, memref, vector and ub to the LLVM dialect in one conversion, with
+// Converts scf to cf, and then cf, func, arith, math, memref, vector and ub to the LLVM dialect in one conversion, with
 // memrefs as bare pointers.
 //
 // bf16 becomes i16: after narrow_floats.h it is only loaded, stored and moved, and LLVM 22 loses the sign of
@@ -24,7 +24,8 @@ class LlvmConverter {
  public:
   explicit LlvmConverter(mlir::MLIRContext& context);
   ~LlvmConverter();
-  // Converts the module. Calls `after` with the name of each pass except the last.
+  // Converts the module. Calls `after` with the names of the passes "scf-to-cf" and "convert-to-llvm" when they are
+  // done, but not after the last pass, which removes casts.
   mlir::LogicalResult Run(mlir::ModuleOp module, const std::function<void(const char* pass)>& after) const;
 
  private:
@@ -33,7 +34,7 @@ class LlvmConverter {
   mlir::FrozenRewritePatternSet all_;
 };
 
-// Checks that all operations of the module are of LLVM's dialect or of the dialect `also`. kInvalidArgument, with one
+// Checks that all operations in the module are of LLVM's dialect or of the dialect `also`. kInvalidArgument, with one
 // operation that is not.
 absl::Status OnlyLlvm(mlir::ModuleOp module, llvm::StringRef also = "");
 

@@ -26,9 +26,9 @@ struct LinkOptions {
   bool in_process = true;                 // false: run ld.lld-22 as a child process
 };
 
-// Links the objects and returns the bytes of a shared object. kInvalidArgument if an object is malformed, an
-// export is not defined, or a symbol is defined nowhere (all are named). kInternal if lld fails (with its
-// message), or if there are no file descriptors for memory and a pipe.
+// Links the objects and returns the bytes of a shared object. kInvalidArgument if an object is malformed, an export is
+// not defined, or a symbol that is not weak is defined nowhere (all are named). kInternal if lld fails (with its
+// message, unless it is a child process), or if there are no file descriptors for memory and a pipe.
 absl::StatusOr<std::string> LinkShared(absl::Span<const std::string> objects, const LinkOptions& options);
 
 }  // namespace kiln

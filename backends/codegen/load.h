@@ -7,8 +7,8 @@ namespace kiln {
 // thread of Kiln that runs. Returns 0 if the system does not tell.
 int OthersReadyToRun();
 
-// Returns the number of cores of the machine, including those that this process may not use but other programs'
-// threads may.
+// Returns the number of cores of the machine that are online, including those that this process may not use but other
+// programs' threads may.
 int CoresOfTheMachine();
 
 }  // namespace kiln

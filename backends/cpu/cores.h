@@ -7,12 +7,12 @@
 namespace kiln {
 
 // Returns for each physical core the numbers of its hardware threads, lowest first. Contains only hardware threads that
-// this process may use; at least one.
+// this process may use, and only cores that have one. If hwloc knows no cores, each hardware thread counts as a core.
 std::vector<std::vector<int>> UsableCores();
 
 struct CoreShares {
   std::vector<int> timed;                // one hardware thread of each core reserved for timed runs
-  std::vector<std::vector<int>> builds;  // for each builder its set of one core
+  std::vector<std::vector<int>> builds;  // for each builder the hardware threads of its core
   bool apart = false;                    // builds share no core with timed runs and may go on during them
 };
 

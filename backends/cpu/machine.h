@@ -25,7 +25,7 @@ struct MachineTarget {
   bool half =
       false;  // hardware conversion between f16 and f32; without it codegen expands it into integer steps
 
-  int cores = 0;  // physical cores this process may use
+  int cores = 0;  // physical cores that hwloc reports, or hardware threads if it knows no cores
   int64_t l1_bytes = 0;
   int64_t l2_bytes = 0;
   int64_t l3_bytes = 0;

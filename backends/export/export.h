@@ -5,7 +5,7 @@
 //   libNAME.so  the same function as a shared library
 //   NAME.mlir   the scheduled program in func, scf, arith, math, vector and memref operations
 //   NAME.trace  the trace that gave the program
-//   kiln_pool.c the thread pool, if loops run on threads: link it with NAME.o; libNAME.so contains it
+//   NAME.trace  the trace that gave the program, if the options have it
 //
 // The function takes one bare pointer for each parameter. The caller allocates all arrays, which must not overlap and
 // need no alignment. The function returns 0, or 1 if an assertion of the model does not hold. It needs only libc and
@@ -42,7 +42,7 @@ struct Exported {
   std::string name;                          // SafeName of the given name
   std::vector<std::string> files;            // paths, the header first
   std::vector<PreparedParam> prepared = {};  // parameters after the program's own, which NAME_prepare writes
-  std::string remark = {};                   // which file is missing, and why; usually empty
+  std::string remark = {};                   // of ExportGpu: why libNAME.so is missing; usually empty
 };
 
 // Compiles the program and writes the files of the export to `folder`, which is created if needed. Each file appears

@@ -22,8 +22,9 @@ std::string ReadFile(const std::string& path) {
   return text.str();
 }
 
-// Compiles NAME.c, with NAME.h beside it, to a shared object, and returns its bytes. kNotFound without a C compiler;
-// kInternal if the compiler fails, with its messages.
+// Compiles NAME.c, with NAME.h beside it, to a shared object, and returns its bytes. kNotFound if the C compiler cannot
+// be run or dies from a signal; kInternal, with its messages, if it fails; kFailedPrecondition without a temporary
+// folder.
 absl::StatusOr<std::string> Compile(const std::string& name, const std::string& header,
                                     const std::string& source) {
   const auto folder = ScratchFolder::Make();

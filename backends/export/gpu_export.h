@@ -4,11 +4,11 @@
 //                NAME_workspace_bytes(void), const char* NAME_error(void), and int NAME_dl(void* stream, DLTensor*
 //                const* tensors), which checks its tensors
 //   NAME.c       the same functions, with the cubin in it; libNAME.so is compiled from it
-//   NAME.cubin, NAME.ptx, NAME.mlir, NAME.trace
+//   NAME.cubin, NAME.ptx, and NAME.mlir and NAME.trace if they are given
 //
-// The functions open the driver when they are first called, load the cubin once, in any context, and allocate
-// nothing, so that CUDA graphs may capture them. If the program has a prepare phase, NAME_prepare and
-// NAME_prepare_dl must be called once per set of constants. Any thread.
+// The functions open the driver when they are first called, load the cubin once, in any context, and otherwise allocate
+// nothing, so that CUDA graphs may capture them. If the program has a prepare phase, NAME_prepare and NAME_prepare_dl
+// must be called once per set of constants. Any thread.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@
 
 namespace kiln {
 
-// The compiled form of a program for a GPU, to be exported. Arguments of `launches` are positions of its parameters,
-// after which the prepared arrays are numbered.
+// The compiled form of a program for a GPU, to be exported. An argument in `launches` is the position of a parameter,
+// where prepared arrays follow the program's own parameters, or an offset in the workspace.
 struct GpuProduct {
   std::string chip = "";  // "sm_90a"
   std::string cubin = "", ptx = "";
@@ -38,7 +38,8 @@ struct GpuExportOptions {
 };
 
 // Writes the files of a GPU program to `folder`, as Export (export.h) does for a CPU. libNAME.so needs a C compiler:
-// CC, else cc in PATH. Without one it is missing, and Exported::remark says why. kInternal if the compiler fails.
+// CC, else cc in PATH. Without one it is missing, and Exported::remark says why. kInternal if the compiler fails;
+// kFailedPrecondition if a file cannot be written.
 absl::StatusOr<Exported> ExportGpu(const Program& program, absl::string_view name, const std::string& folder,
                                    const GpuProduct& product, const GpuExportOptions& options = {});
 

@@ -10,7 +10,7 @@
 namespace kiln {
 
 // Returns the parameters of the exported function NAME that stand between `stream` and `workspace`. Their names differ
-// from other names in the generated functions.
+// from those that the generated functions use themselves, such as `stream`.
 std::vector<HeaderParam> GpuHeaderParams(const Program& program, const GpuProduct& product);
 
 std::string GpuHeaderText(const Program& program, const std::string& name, const GpuProduct& product,

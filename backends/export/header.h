@@ -1,4 +1,5 @@
-// Writes the C header of an exported program.
+// Writes the C header of an exported program: a comment that describes the parameters, and the functions NAME,
+// NAME_prepare and NAME_set_threads, as far as the program has them.
 #pragma once
 
 #include <string>
@@ -26,7 +27,8 @@ absl::string_view RoleWord(Role role);
 // Returns the parameters of the exported function NAME: those of the program, then the arrays that NAME_prepare writes.
 std::vector<HeaderParam> HeaderParams(const Program& program, const BuildResult& built);
 
-// Returns the declaration `int FUNCTION(PARAMETER, ...);` with a parameter a line, or `void` if there is none.
+// Returns the declaration `int FUNCTION(PARAMETER, ...);` with one parameter per line and a newline at its end. Without
+// parameters, the list is `void`.
 std::string Prototype(const std::string& function, const std::vector<std::string>& parameters);
 
 // Returns the text of the C header of an exported program. For its comment, `made_for` names the machine, and `checked`

@@ -1,4 +1,5 @@
-// Writes the C header of a whole model.
+// Writes the C header of a whole model: a comment, macros with the sizes and the alignment of weights and arena, and
+// the functions NAME, NAME_prepare and, with threads, NAME_set_threads.
 #pragma once
 
 #include <string>

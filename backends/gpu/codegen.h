@@ -5,9 +5,9 @@
 //   llvm   LLVM IR, optimized for the chip
 //   ptx    the text that ptxas assembles (ptxas.h)
 //
-// One PTX has all kernels of a program. Errors: kInvalidArgument if the module does not verify or has an
-// operation without a lowering, kFailedPrecondition if a GPU lacks a function (it is named) or LLVM lacks the
-// chip, kInternal if a pass fails. One thread.
+// One PTX has all kernels of a program. Errors: kInvalidArgument if the module does not verify, has an operation
+// without a lowering, or lacks a kernel of the launches; kFailedPrecondition if a GPU lacks a function (it is named) or
+// LLVM lacks the chip; kInternal if a pass fails. One thread.
 #pragma once
 
 #include <string>
@@ -22,8 +22,8 @@ class ModuleOp;
 namespace kiln {
 
 // Converts a module with GPU kernels to the LLVM dialect with nvvm operations, in place. The kernels get attributes for
-// what their launches promise: the number of threads, and pointers that are aligned to 16 bytes and, unless the kernel
-// both reads and writes them, do not overlap.
+// what their launches promise: the most threads of a block, and pointers that are aligned to 16 bytes and, unless the
+// kernel both reads and writes them, do not overlap (noalias).
 absl::Status ToNvvm(mlir::ModuleOp module, const LaunchList& launches);
 
 struct PtxStages {
@@ -32,8 +32,8 @@ struct PtxStages {
   double translate = 0, optimize = 0, emit = 0;  // CPU milliseconds
 };
 
-// Translates a module to PTX, after ToNvvm has converted it. `chip`: sm_80, sm_86, sm_89, sm_90a, sm_100a or sm_120.
-// `prints_llvm`: returns the text of the LLVM IR, too.
+// Translates a module to PTX, after ToNvvm has converted it. `chip`: a GPU that LLVM knows, such as sm_80, sm_90a or
+// sm_120. `prints_llvm`: returns the text of the LLVM IR, too.
 absl::StatusOr<PtxStages> ToPtx(mlir::ModuleOp module, const std::string& chip, bool prints_llvm = false);
 
 }  // namespace kiln

@@ -12,9 +12,10 @@
 
 namespace kiln {
 
-// Returns the path of a program of the CUDA toolkit: the value of the environment variable KILN_NAME (such as
-// KILN_PTXAS) if that is set, else the first found in PATH, CUDA_HOME, CUDA_PATH, /usr/local/cuda, or a package of
-// PyPI.
+// Returns the path of a program of the CUDA toolkit. If the environment variable KILN_NAME is set (such as KILN_PTXAS),
+// its value must be the path of an executable file, and nothing else is searched. Otherwise returns the first
+// executable in PATH, in the bin folder of CUDA_HOME, CUDA_PATH or /usr/local/cuda, or in a package of PyPI. kNotFound
+// if there is none.
 absl::StatusOr<std::string> FindCudaTool(const std::string& name);
 
 struct ToolRun {

@@ -61,7 +61,8 @@ void KernelEmitter::EmitKernel() {
   });
 }
 
-// Emits the numbers of the thread and block on each axis. Divides in 32 bits, which is faster than in 64.
+// Emits the numbers of the thread and block on each axis; x varies fastest. Divides in 32 bits, which is faster than in
+// 64.
 void KernelEmitter::EmitNumbers() {
   mlir::ImplicitLocOpBuilder& b = code_.b();
   const mlir::Type i32 = b.getI32Type();

@@ -2,9 +2,10 @@
 //
 //   for (const Kernel& kernel : kernels) KernelEmitter(program, indices, options, module, kernel).EmitKernel();
 //
-// Each thread runs the function. It runs the iteration of a loop on an axis that has its number on this axis, and
-// leaves outside of an axis's loops only if its number there is 0. Launches number blocks and threads in one dimension;
-// the code computes the number on each axis by division and remainder. Private to backends/gpu.
+// Each thread runs the function. Of a loop on an axis, it runs the iteration that has the thread's number on this axis.
+// Leaves outside of all loops on an axis run only in threads and blocks with number 0 on this axis. Launches number
+// blocks and threads in one dimension; the code computes the number on each axis by division and remainder. Private to
+// backends/gpu.
 #pragma once
 
 #include <optional>
@@ -31,7 +32,7 @@ class KernelEmitter : private Emitter {
   void EmitCommit() override;
   void EmitLeaf(const plan::Leaf& leaf) override;
   void EmitNumbers();
-  Value AtZero(const std::vector<size_t>& axes);  // null if all have one thread
+  Value AtZero(const std::vector<size_t>& axes);  // whether all numbers on these axes are 0; null: always
   Value Runs();                                   // whether this thread runs leaves here; null: yes
 
   const Kernel& kernel_;

@@ -18,7 +18,7 @@ using mlir::Value;
 
 constexpr int64_t kWarp = 32;
 constexpr size_t kThreadAxes = 3;  // the first of AxisNumbers
-constexpr int64_t kSlot = 8;       // bytes of shared memory for a value
+constexpr int64_t kSlot = 8;       // bytes of shared memory for a lane of a value
 
 Value Constant32(CodeBuilder& code, int64_t value) {
   return arith::ConstantOp::create(code.b(), code.b().getI32IntegerAttr(static_cast<int32_t>(value)));

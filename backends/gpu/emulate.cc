@@ -20,7 +20,8 @@ namespace llvm_ir = mlir::LLVM;
 namespace nvvm = mlir::NVVM;
 using mlir::Value;
 
-// Returns the value that a pointer is computed from by offsets, casts and fields of structures.
+// Follows a pointer back through offsets, casts of address spaces, and fields that were put into structures. Returns
+// the first value that none of these computes.
 Value BaseOf(Value pointer) {
   for (;;) {
     if (auto gep = pointer.getDefiningOp<llvm_ir::GEPOp>()) {

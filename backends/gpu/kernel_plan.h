@@ -3,9 +3,9 @@
 //   const std::vector<Kernel> kernels = *Kernels(program, plan);
 //   const LaunchList launches = LaunchesOf(program, plan.indices, kernels);
 //
-// Each child of an entry is a kernel. It takes a pointer for each parameter, and each buffer in the
-// workspace, that it uses, in the order of their ids. Errors: kFailedPrecondition if a kernel needs what
-// lowering to GPUs does not have, or uses memory that ends with another one.
+// Each child of an entry is a kernel. It takes a pointer for each parameter, and each buffer in the workspace, that it
+// uses, in the order of their ids. Errors: kFailedPrecondition if a kernel needs what lowering to GPUs does not have,
+// has more than 1024 threads a block or 2^31 - 1 blocks, or uses memory that ends with another one.
 #pragma once
 
 #include <array>
@@ -44,7 +44,8 @@ struct Kernel {
 
 // Returns the GPU kernels of the plan, one for each child of an entry, in the plan's order. Kernel n of an entry,
 // counted from 0, is named ENTRY_n. The plan must live as long as the kernels. kFailedPrecondition if lowering to GPUs
-// cannot do what a kernel needs.
+// cannot do what a kernel needs, if a kernel is too large, or if two kernels use one buffer that is not in global
+// memory.
 absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::LoopPlan& plan);
 
 // Returns the parameters of the entry points: those of the program, then the buffers that the prepare phase writes and
@@ -52,7 +53,8 @@ absl::StatusOr<std::vector<Kernel>> Kernels(const Program& program, const plan::
 std::vector<Id> ParametersOf(const Program& program, const IndexPlan& plan);
 LaunchList LaunchesOf(const Program& program, const IndexPlan& plan, const std::vector<Kernel>& kernels);
 
-// Returns the thread axes over which a leaf across threads combines values, as positions in AxisNumbers, ascending.
+// Returns the thread axes over which a leaf across threads combines values: those of its block's reduction loops with
+// more than one iteration. They are positions in AxisNumbers, ascending.
 std::vector<size_t> AxesAcross(const Program& program, const IndexPlan& plan, const plan::Leaf& leaf);
 // Returns how many adjacent threads of a warp combine their values by shuffles in a reduction over these axes. If the
 // first axis is thread-x: 32 if its size is a multiple of 32, its size if that is a smaller power of two. Otherwise 1,

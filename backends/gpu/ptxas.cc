@@ -13,7 +13,8 @@
 namespace kiln {
 namespace {
 
-// Returns the number before `what` in the line; 0 if the line does not have it.
+// Returns the decimal number right before the first `what` in the line, with at most one space between; 0 if there is
+// none.
 int64_t NumberBefore(absl::string_view line, absl::string_view what) {
   const size_t at = line.find(what);
   if (at == absl::string_view::npos) return 0;

@@ -39,11 +39,12 @@ struct KernelLimits {
   int64_t spills = 0;  // bytes that it may store there for want of registers
 };
 
-// Checks a report. kFailedPrecondition if a kernel exceeds a limit, or if ptxas warns that wgmma is serialized
-// (C7510) or setmaxnreg is ignored (C7504, C7508), which may hang.
+// Checks a report. kFailedPrecondition if a kernel exceeds a limit, or if ptxas warns that wgmma is serialized (C7510)
+// or setmaxnreg is ignored (C7504, C7508), which may hang. By default, any stack and any spill store exceed the limits.
 absl::Status CheckKernels(const PtxasReport& report, const KernelLimits& limits = {});
 
 // Return the path of ptxas (cuda_tools.h), and its version, such as 13.0.88, or a text which says that it is unknown.
+// kNotFound if there is no ptxas.
 absl::StatusOr<std::string> FindPtxas();
 absl::StatusOr<std::string> PtxasVersion();
 

@@ -55,7 +55,8 @@ bool Holds(CmpFPredicate p, std::optional<int> sign) {
 }
 
 // Compares two operands of a comparison in the given case: sets `sign` to -1, 0 or 1, or to nullopt if they are
-// unordered. Returns false if the operands are not the new and old value, or the new and old index.
+// unordered. Returns false unless both operands are values (new or old, also the same one twice), or they are the new
+// and the old index.
 bool Compare(const Operands& o, const Case& c, mlir::Value left, mlir::Value right,
              std::optional<int>* sign) {
   const auto is = [&](mlir::Value a, mlir::Value b) { return left == a && right == b; };

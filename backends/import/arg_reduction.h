@@ -11,11 +11,11 @@ namespace kiln {
 // A recognized argmax or argmin: which (value, index) pair wins. That is the pair with the largest (kMax) or smallest
 // (kMin) value, by the rules below for ties and NaN.
 struct ArgReduction {
-  // How a NaN among the values affects the index of an argmax or argmin.
+  // How a NaN among the values affects an argmax or argmin: it is skipped, it wins, or it ends the search.
   enum class NaN {
     kSkipped,  // a NaN never wins: the value and the index both skip it
     kWins,     // the index is that of the first NaN (with `last`, of the last one)
-    kStops,    // the value becomes NaN; the index is the one before the first NaN
+    kStops,    // the value becomes NaN; the index is that of the best value before the first NaN
   };
   Monoid::Kind kind = Monoid::Kind::kMax;
   mlir::Value value, index;  // the operands of the reduction

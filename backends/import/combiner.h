@@ -28,7 +28,8 @@ struct Combiner {
   bool starts_from_nan = false;
 };
 
-// Recognizes the monoid with which a body combines values; nullopt if it is none of Kiln's monoids. `result` is the
+// Recognizes the monoid with which a body combines values. Returns nullopt if it is none of Kiln's monoids, if several
+// are mixed, if both operands of a step depend on the accumulator, or if the accumulator is subtracted. `result` is the
 // yielded value, `accumulator` the block argument of the same output.
 std::optional<Combiner> Recognize(mlir::Value result, mlir::Value accumulator);
 

@@ -34,7 +34,7 @@ llvm::ArrayRef<char> BytesOf(mlir::DenseResourceElementsAttr resource) {
 }
 
 // Returns the number of bytes of a constant that may become a parameter without bytes. Returns -1 for other operations,
-// for splats, i1, and integers of 32 or more bits, and if the file lacks bytes of the constant.
+// for splats, i1, index, and integers of 32 or more bits, and if the file lacks bytes of the constant.
 int64_t DetachableBytes(mlir::Operation* op) {
   auto constant = llvm::dyn_cast_if_present<mlir::arith::ConstantOp>(op);
   const auto type = constant ? llvm::dyn_cast<mlir::RankedTensorType>(constant.getType()) : nullptr;

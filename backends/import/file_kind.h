@@ -1,4 +1,4 @@
-// Recognizes files in other formats than MLIR by their first bytes.
+// Recognizes files in other formats than MLIR by their content.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,8 @@ struct FileKind {
   std::string hint;  // how to convert it to MLIR
 };
 
-// Returns the kind of file that begins with these bytes; nullopt if the format is unknown, for example text.
+// Returns the kind of a file from its bytes; nullopt if the format is unknown, for example text. The first bytes
+// decide, except that a safetensors header must fit the file and that ONNX needs all bytes.
 std::optional<FileKind> KindOf(absl::string_view bytes);
 
 }  // namespace kiln

@@ -135,8 +135,8 @@ std::string NameAt(mlir::Location location, llvm::SourceMgr& sources) {
       .str();
 }
 
-// Returns the names of the arguments of each function in the file, before normalization loses them. Bytecode has no
-// names.
+// Returns the names of the arguments of each function in the file, before normalization loses them. Text has names as
+// %NAME; bytecode has them only in named locations. An argument without a name gets "".
 llvm::StringMap<std::vector<std::string>> ArgumentNames(mlir::ModuleOp module, llvm::SourceMgr& sources) {
   llvm::StringMap<std::vector<std::string>> names;
   for (mlir::func::FuncOp function : module.getOps<mlir::func::FuncOp>()) {

@@ -48,13 +48,15 @@ struct ImportOptions {
   // False: an unsupported operation is an error. True, for models: it is left out of the program and reported as a
   // Boundary.
   bool allow_boundaries = false;
-  // The name of the function to import. Empty: the only public function, or the one called main.
+  // The name of the function to import. Empty: the function called main, else the only public function. It is an error
+  // if there is no such function.
   std::string entry;
   // Positions of the function's arguments that are constants, such as weights. Arguments with the attribute
   // `kiln.constant` are constants too.
   std::vector<int> constant_arguments;
   // If not empty, the arguments that are inputs: {"2"}, the first two, or their names, {"x", "arg3"}. Names are those
-  // of the file without "%", or "argN" by position. All others are constants; scalars stay scalars.
+  // of the file without "%", or "argN" by position. All others are constants, in place of constant_arguments; scalars
+  // stay scalars.
   std::vector<std::string> inputs;
 
   // A file that is open for writing: import appends the bytes of large constants to it and leaves them out of the
@@ -70,15 +72,15 @@ struct ImportOptions {
 };
 
 // A group of operations that Kiln cannot express, which is left out of the program and therefore not tuned
-// (backends/import/outline_foreign.h). The results of the group are inputs of the program, and its operands are
-// outputs.
+// (backends/import/outline_foreign.h). The results of the group are inputs of the program, and those of its operands
+// that the program computes are outputs.
 struct Boundary {
   std::string location;  // "FILE:LINE:COL" of the first that cannot be expressed
   std::string op;        // "scf.for"
   std::string reason;    // one line
   std::string hint;      // what the user may do about it
-  // The text of an MLIR module with one function on tensors, which takes the operands and returns the results; empty if
-  // upstream MLIR does not know an operation in it.
+  // The text of an MLIR module with one function on tensors, which takes the operands and returns the results. Empty if
+  // upstream MLIR does not know an operation in it, or if one calls a function.
   std::string code;
   std::vector<std::string> results;   // buffers with role kInput, after the arguments, in order
   std::vector<std::string> operands;  // buffers; those that the program computes are outputs
@@ -110,8 +112,9 @@ absl::StatusOr<Imported> ImportLinalg(absl::string_view text, absl::string_view 
                                       const ImportOptions& options = {});
 
 // Reads and imports a file in a forked child process. A crash, a hang or a runaway allocation of the parser becomes an
-// error that names the file (kInvalidArgument). Only the calling thread exists in the child, so call ImportFile before
-// starting threads if possible.
+// error that names the file (kInvalidArgument). kOutOfRange is as for ImportLinalg; all other errors of the import are
+// kInvalidArgument. Only the calling thread exists in the child, so call ImportFile before starting threads if
+// possible.
 absl::StatusOr<Imported> ImportFile(const std::string& path, const ImportOptions& options = {});
 
 }  // namespace kiln

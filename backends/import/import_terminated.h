@@ -1,4 +1,4 @@
-// Imports linalg from a text in memory without copying the text.
+// Imports linalg from a text in memory, which a zero byte follows, without copying the text.
 #pragma once
 
 #include "backends/import/import.h"

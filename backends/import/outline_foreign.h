@@ -3,9 +3,9 @@
 //
 //   %r = scf.for ... { uses %t and %n }      ->   %r = "kiln.foreign"(%t) {op = "scf.for", code = "module {...}", ...}
 //
-// A cut operation takes with it the operations whose results cannot be kept in a buffer (of a dynamic shape, say),
-// those that lie on a path between two operations of one cut, and copies of constants and of scalar computations. So
-// only tensors of static shape are passed into and out of a cut.
+// A cut operation takes with it the operations that it uses whose results cannot be kept in a buffer (of a dynamic
+// shape, say), those that lie on a path between two operations of one cut, and copies of small constants and of scalar
+// computations. So only tensors of static shape are passed into a cut.
 #pragma once
 
 #include "backends/import/refusal.h"
@@ -16,8 +16,8 @@ namespace kiln {
 
 inline constexpr char kForeignOp[] = "kiln.foreign";
 // Attributes of a kForeignOp, all strings: the operation that was refused first, the reason, a hint, and the text of a
-// module with the function that takes the operands and returns the results. The module is empty if upstream MLIR does
-// not know an operation in it.
+// module with the function that takes the operands and returns the results. The text is empty if upstream MLIR does not
+// know an operation in the module, or if one calls a function.
 inline constexpr char kForeignOperation[] = "op";
 inline constexpr char kForeignReason[] = "reason";
 inline constexpr char kForeignHint[] = "hint";

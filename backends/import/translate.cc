@@ -59,9 +59,9 @@ class Translator {
     return imported;
   }
 
-  // Returns the operations of the function that cannot be translated, and why. The results of each become inputs, so
-  // that the operations after it are tried too. Returns nothing if an argument cannot be translated. The program is
-  // then unusable.
+  // Returns the operations of the function that cannot be translated, and why. Those results of each that a buffer can
+  // hold become inputs, so that the operations after it are tried too. Returns nothing if an argument cannot be
+  // translated. The translator's program is unusable afterwards.
   std::vector<RefusedOp> RefusedOps() {
     std::vector<RefusedOp> refused;
     if (mlir::failed(Arguments())) return refused;
@@ -181,8 +181,8 @@ class Translator {
     return std::string(b_.program().Text(b_.program().buffers[buffer].name));
   }
 
-  // Makes the buffer of `value` the next output of the program. Copies the value to a new buffer first if it is a view,
-  // an argument or already an output.
+  // Makes the buffer of `value` the next output of the program. Copies the value to a new buffer first unless it is all
+  // elements of a temporary in order: if it is a view, an argument, a constant, a fill, or already an output.
   mlir::LogicalResult Output(mlir::Value value, mlir::Operation* user) {
     const bool own = values_.IsWholeBuffer(value) && values_.RoleOf(value) == Role::kTemporary;
     if (!own && mlir::failed(values_.Materialize(value, user))) return mlir::failure();

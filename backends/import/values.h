@@ -37,7 +37,8 @@ std::vector<int64_t> ShapeOf(mlir::Value tensor);  // of a tensor for which the 
 DType ElementOf(mlir::Value tensor);
 std::vector<Extent> Extents(const std::vector<int64_t>& shape);
 
-// Return the spatial iters i, j, k..., with the extents of `domain`, and the indices that are these iters.
+// Return the spatial iters i, j, k, ... (d0, d1, ... if there are more than eight) with the extents of `domain`, and
+// the indices that are the first `rank` iters.
 std::vector<Builder::IterSpec> ItersOf(const std::vector<int64_t>& domain);
 std::vector<IndexSum> IdentityOf(size_t rank);
 

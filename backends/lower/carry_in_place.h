@@ -19,7 +19,8 @@ namespace kiln {
 // Prepares all scf.for and scf.while in `root` for bufferization: each iteration writes the next value of a carried
 // tensor to the buffer of this tensor. Copies a next value first if it may share its buffer with another carried tensor
 // and, with `copies`, also if it may share the buffer of the tensor that it replaces. kInvalidArgument if a loop
-// carries a tensor of dynamic size, or if a scf.while passes on a value that is neither a ranked tensor nor a number.
+// carries a tensor of dynamic size, or if the condition of an scf.while passes other values to the body than the loop
+// carries and one of them is neither a ranked tensor nor a number.
 absl::Status CarryInPlace(mlir::Operation* root, bool copies);
 
 }  // namespace kiln

@@ -152,8 +152,8 @@ void SeparateEmpties(mlir::ModuleOp module) {
   }
 }
 
-// Replaces tensors by memrefs (one-shot bufferization). No pass may change loops between CarryInPlace and this
-// function.
+// Replaces tensors by memrefs (empty-tensor elimination and one-shot bufferization), then runs the canonicalizer and
+// CSE. No pass may change loops between CarryInPlace and this function.
 mlir::LogicalResult Bufferize(mlir::ModuleOp module) {
   mlir::PassManager passes(module.getContext());
   passes.addPass(bufferization::createEmptyTensorEliminationPass());
@@ -188,8 +188,8 @@ std::optional<int64_t> UpperBound(mlir::Value size) {
   return a && b ? std::min(*a, *b) : a ? a : b;
 }
 
-// Allocates arrays of dynamic size with as many bytes as they may need, if that has a constant bound:
-// alloc(%n) -> view(alloc of bytes)[%n].
+// Allocates arrays of dynamic size with as many bytes as they may need, if that has a constant bound: alloc(%n) ->
+// view(alloc of bytes)[%n]. Leaves other arrays, and those with a layout other than row-major, as they are.
 void BoundSizes(mlir::ModuleOp module) {
   llvm::SmallVector<memref::AllocOp> arrays;
   module.walk([&](memref::AllocOp op) {
@@ -249,8 +249,8 @@ llvm::SmallVector<mlir::Value> HeldAt(mlir::Operation* op, mlir::func::FuncOp fu
   return held;
 }
 
-// Lowers loops to branches, and lets a failed cf.assert free all arrays and return 1. Returns whether there is a
-// cf.assert.
+// Lowers loops to branches. Lets a failed cf.assert free the arrays that are allocated at this point and return 1.
+// Returns whether there is a cf.assert.
 mlir::FailureOr<bool> ReturnFailures(mlir::ModuleOp module, mlir::func::FuncOp function) {
   mlir::PassManager passes(module.getContext());
   passes.addPass(mlir::createSCFToControlFlowPass());
@@ -360,8 +360,8 @@ class Lowering {
 absl::StatusOr<ForeignCode> LowerForeign(absl::string_view text, const std::string& symbol,
                                          mlir::MLIRContext& context, bool doubles) {
   LoadInterfaces(context);
-  // Lowers the function without copies in loops that carry tensors. If this fails, because bufferization needs a copy
-  // or for another reason, lowers it again with such copies.
+  // Lowers the function with as few copies as possible of the tensors that loops carry (CarryInPlace without `copies`).
+  // If this fails, because bufferization needs a copy or for another reason, lowers it again with `copies`.
   auto code = Lowering(symbol, context).Run(text, /*copies=*/false, doubles);
   return code.ok() ? std::move(code) : Lowering(symbol, context).Run(text, /*copies=*/true, doubles);
 }

@@ -24,8 +24,8 @@ namespace kiln {
 
 struct ForeignCode {
   mlir::OwningOpRef<mlir::ModuleOp> module;
-  std::vector<int64_t> workspaces;  // bytes of each, after the results
-  bool has_status = false;          // whether it may return 1
+  std::vector<int64_t> workspaces;  // bytes of each parameter for temporaries; they come after the results
+  bool has_status = false;          // whether the function may return 1 (a failed cf.assert), not only 0
 };
 
 // Lowers `text`: a module with one function with a body, on ranked tensors of static shape. The result's function has

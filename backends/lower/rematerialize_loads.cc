@@ -14,7 +14,7 @@
 namespace kiln {
 namespace {
 
-// Returns the index operand of a load; null for other operations.
+// Returns the index operand of a memref.load, vector.load or vector.maskedload; null for other operations.
 mlir::OpOperand* IndexOf(mlir::Operation* op) {
   return llvm::TypeSwitch<mlir::Operation*, mlir::OpOperand*>(op)
       .Case<mlir::memref::LoadOp, mlir::vector::LoadOp, mlir::vector::MaskedLoadOp>(
@@ -22,8 +22,9 @@ mlir::OpOperand* IndexOf(mlir::Operation* op) {
       .Default(nullptr);
 }
 
-// Returns the index operands of the loads that stand directly in a loop, not in an inner loop, and whose index does not
-// change in the loop. Leaves out loads from memory that other operations in the loop use, such as stores.
+// Returns the index operands of the loads that stand in a loop (also in an if, but not in an inner loop), and whose
+// index does not change in the loop. Leaves out loads from memory that other operations in the loop use, such as
+// stores.
 std::vector<mlir::OpOperand*> Standing(mlir::scf::ForOp loop) {
   std::vector<mlir::OpOperand*> loads;
   llvm::DenseSet<mlir::Value> stored;

@@ -10,8 +10,9 @@
 
 namespace kiln {
 
-// Finds each scf.for that directly contains more than `registers` loads at loop-invariant indices, from memory that it
-// only loads from. Adds to these indices a zero that LLVM cannot see through and that each iteration computes anew.
+// Finds each scf.for that contains more than `registers` loads at loop-invariant indices, from memory that it only
+// loads from. Loads in inner loops do not count; those in ifs do. Adds to these indices a zero that LLVM cannot see
+// through and that each iteration computes anew.
 void RematerializeLoads(mlir::ModuleOp module, int registers);
 
 }  // namespace kiln

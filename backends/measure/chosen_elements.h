@@ -1,6 +1,6 @@
 // Evaluates some elements of a program's outputs with the interpreter (design D9): by default the edges of a schedule's
 // tiles and others chosen by the seed, or the elements that the caller gives, such as those that some emulated thread
-// blocks wrote.
+// blocks wrote. ElementsOptions::stop ends the evaluation early.
 #pragma once
 
 #include <cstdint>

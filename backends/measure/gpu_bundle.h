@@ -22,11 +22,13 @@ namespace kiln {
 
 class GpuBundle {
  public:
-  // Begins a bundle in the folder, which is created if necessary. Removes an older bundle from it.
+  // Begins a bundle in the folder, which is created if necessary. Removes its files *.request, and overwrites the list
+  // of an older bundle.
   static absl::StatusOr<GpuBundle> Create(const std::string& folder);
 
-  // Note adds a line to the results of the bundle. Add adds a request, and the line to which its result is added.
-  // `json` is an object in one line. Close writes the list of all lines and returns the first error.
+  // Note adds a line to the results of the bundle. Add writes a request to a file, and adds the line to which its
+  // result is added. `json` is an object in one line. Close completes the list of all lines and returns the first error
+  // of Add and Close.
   void Note(const std::string& json);
   void Add(const RunRequest& request, const std::string& json);
   absl::Status Close();
@@ -43,7 +45,7 @@ class GpuBundle {
 };
 
 // Adds the elements to the kernel as a field (KernelField), so that a runner of GPUs checks that the kernel's outputs
-// have these values.
+// have these values within the tolerance.
 void WantElements(const ChosenElements& chosen, const Program& original, KernelObject* kernel);
 
 }  // namespace kiln

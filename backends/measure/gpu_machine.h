@@ -63,7 +63,7 @@ class GpuMachine : public Measurer {
 
   // Starts the builders, and `runners` processes that run programs on the CPU. `wide`: also runs originals with stress
   // inputs (ReferenceOptions). kNotFound without ptxas, with the places that were searched; kFailedPrecondition if a
-  // worker cannot be started.
+  // worker cannot be started, or without a folder for temporary files.
   absl::Status StartWorkers(int runners, bool wide);
 
   std::shared_future<BuildResult> Submit(const Program& scheduled, BuildOutput output);
@@ -71,8 +71,8 @@ class GpuMachine : public Measurer {
   References& references() { return *references_; }
   // Returns the path of the file for the outputs of the request with this number in a call, in the scratch folder.
   std::string FileOf(size_t request) const { return absl::StrCat(scratch_->path(), "/outputs", request); }
-  // Runs a request on a runner of the pool and waits for the result. Runs it once more if the runner died. After
-  // Interrupt, returns a result with the status kInterrupted.
+  // Runs a request on a runner of the pool and waits for the result. Runs it once more if the runner died. If the
+  // runner dies again, or after Interrupt, the result has the status kInterrupted.
   RunResult Run(RunnerPool& pool, const RunRequest& run) const;
 
   // Returns the result of a candidate that cannot run, because its build failed or its original failed; nullopt if the

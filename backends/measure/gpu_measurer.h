@@ -3,10 +3,12 @@
 // the CPU (reference.h), or with elements that the interpreter evaluates if running the untransformed program takes too
 // long.
 //
-// A quick measurement has three samples, and stops after one that takes five times the best, or two that take twice the
-// best. A thorough one samples for a second, or until the standard error of the median is 2%. A race times all
-// finalists in turns, in one process, for five seconds or until that error is 0.5%. Finalists also run six times with
-// other inputs, because a data race does not show in every run. The reference kernel, which only multiplies and adds,
+// A quick measurement has three samples, or those of half a second. It stops, with a lower bound, if the first sample
+// takes more than five times the request's best_seconds, or if the fastest of two takes more than twice as long. A
+// thorough one samples for a second, or until it has five samples and the standard error of the median is 2%. A race
+// times all finalists in turns, in one process, for five seconds or until there are race_samples of each and that error
+// is 0.5%. Each finalist also runs six more times with three sets of inputs in turn. Runs with equal inputs must write
+// equal outputs, because a data race does not show in every run. The reference kernel, which only multiplies and adds,
 // runs before and after the samples. If it took more than 1.1 of its time at the start, the flag `disturbed` is set.
 // Times are not divided by its slowdown.
 //

@@ -21,8 +21,8 @@ std::vector<Tolerance> TolerancesOf(const Program& original);
 // none is known. If no range is proven, tries some ranges on data of `data_seed` (lang/reference/trial_data.h).
 std::vector<DataRange> RangesOf(const Program& original, uint64_t data_seed = 0);
 
-// Returns the input data of a run: for each parameter that is not an output, the bytes that a runner generates from the
-// seed.
+// Returns the input data of a run: for each input, constant and scalar parameter, in order, the bytes that a runner
+// generates from the seed. `ranges` has one range for each parameter, also for outputs.
 std::vector<std::string> TrialInputs(const Program& original, uint64_t data_seed,
                                      const std::vector<DataRange>& ranges);
 

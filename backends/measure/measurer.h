@@ -2,16 +2,17 @@
 // (backends/runner), and the outputs of every candidate are compared with those of its original.
 //
 // Checking. Each task's original is compiled and run once. The interpreter checks chosen elements of the original's
-// outputs. Then every element of every candidate's outputs is compared with the original's (reference.h). All programs
-// get the same inputs (data.h, seed `data_seed`). If an extremum may cancel out of the outputs (StressSets in
-// validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs of widely spread
-// magnitudes. Their outputs must be finite where the original's are.
+// outputs. Then every element of every candidate's outputs is compared with the original's (reference.h). If the
+// original takes longer than `reference_seconds`, only chosen elements of a candidate's outputs are compared, with the
+// interpreter. All programs get the same inputs (data.h, seed `data_seed`). If an extremum may cancel out of the
+// outputs (StressSets in validator/numeric/tolerance.h), candidates that are timed to the end also run with inputs of
+// widely spread magnitudes. Their outputs must be finite where the original's are.
 //
 // Timing. A quick measurement has one warm-up and three runs. It stops as a lower bound if the fastest run takes more
-// than five times the best (after one run) or twice the best (after two). A thorough one runs until the standard error
-// of its median is 2%. A race times finalists in turns, in up to five processes, until that error is 0.5%, but for at
-// least a fifth of `race_rounds` in each. A race of one program is the most careful timing. Timed runs own `threads`
-// cores. Builders use the other cores meanwhile, or, if there are none, build before.
+// than five times MeasureRequest::best_seconds (after one run) or twice that (after two). A thorough one runs until the
+// standard error of its median is 2%. A race times finalists in turns, in up to five processes, until that error is
+// 0.5%, but for at least a fifth of `race_rounds` in each. A race of one program is the most careful timing. Timed runs
+// own `threads` cores. Builders use the other cores meanwhile, or, if there are none, build before.
 //
 // Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each sample, and are
 // given in seconds of an undisturbed machine. A sample is quiet if the reference kernel beside it took no longer than
@@ -23,13 +24,13 @@
 // others=N is the average number of other programs' threads that were ready to run, and "noisy" says that the result
 // may be wrong (search/measure/noise.h).
 //
-// Flags tell how a program was measured: threads=N; "contract" if it was built with contraction
-// (backends/lower/lower.h); "reassociated" if the schedule sums in another order than the program
+// Flags (RecordFlags) tell how a program was measured, among them threads=N; "contract" if it was built with
+// contraction (backends/lower/lower.h); "reassociated" if the schedule sums in another order than the program
 // (lang/patterns/reassociation.h); and the flags above.
 //
-// A runner or builder that dies is started again, and the candidate or original that it was working on is tried once
-// more. If a worker dies again, that counts as a failure of the program. A failure of the original is the result of all
-// its candidates, with "the untransformed program" in the message.
+// A runner that dies, or a builder that is killed from outside, is started again, and the candidate or original that it
+// was working on is tried once more. If that happens again, it counts as a failure of the program. A failure of the
+// original is the result of all its candidates, with "the untransformed program" in the message.
 //
 // The destructor leaves no process and no file behind. Threads: one call at a time; Interrupt from any.
 #pragma once

@@ -1,4 +1,5 @@
-// Keeps the time of the reference kernel on an undisturbed core: the shortest time ever measured on this machine.
+// Keeps the time of the reference kernel on an undisturbed core: the shortest time that this process measured, or that
+// earlier processes stored.
 //
 // A core that shares its units with another guest is disturbed for seconds at a time, so a short process may never see
 // it undisturbed. The shortest time is therefore kept in a folder, if one is given (backends/builder/object_cache.h),

@@ -30,8 +30,8 @@ struct Finding {
   std::string advice;  // empty if it does not disturb
 };
 
-// Judges the facts of MachineState. Returns a finding for each: whether the fact disturbs timing, and what to do then.
-// Pure.
+// Judges the facts of MachineState. Returns a finding for each except `guest`: whether the fact disturbs timing, and
+// what to do then. Pure.
 std::vector<Finding> NoiseSources(const MachineState& state);
 
 }  // namespace kiln

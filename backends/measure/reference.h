@@ -2,8 +2,9 @@
 // schedule (design D9).
 //
 // The interpreter evaluates chosen elements of the outputs. If the compiled original agrees there within the tolerance,
-// all of its outputs go to the file that candidates are compared with. If the original takes too long to run, each
-// candidate is compared with the interpreter at elements chosen for it, including the edges of its own tiles.
+// or if the interpreter evaluates no element in time, all of the original's outputs go to the file that candidates are
+// compared with. If the original takes too long to run, each candidate is compared with the interpreter at elements
+// chosen for it, including the edges of its own tiles.
 #pragma once
 
 #include <functional>
@@ -63,8 +64,10 @@ class References {
 
   // Compares a candidate's outputs with elements that the interpreter evaluates. `file` has the outputs of `scheduled`
   // (as in RunRequest::write_reference_to), and `reference` is that of the original. Compares elements that are chosen
-  // for `scheduled`, as many as can be evaluated within `seconds`. Takes milliseconds for a matmul. `partial`: elements
-  // of the file with the pattern of FillPoison are missing; only others are chosen.
+  // for `scheduled`, as many as can be evaluated within `seconds` and before an interrupt. The result is an error, too,
+  // if the file cannot be read or the interpreter refuses the program. Takes milliseconds for a matmul. `partial`:
+  // elements of the file with the pattern of FillPoison are missing, so only others are chosen; if there are none,
+  // Checked::any is false.
   Checked Check(const Program& original, const Program& scheduled, const Reference& reference,
                 const std::string& file, double seconds, bool partial = false) const;
 

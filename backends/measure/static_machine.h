@@ -2,9 +2,9 @@
 //
 // Measure builds the cubin, so that programs that ptxas refuses fail here too, and returns one sample: the cycles of
 // the roofline (search/features/gpu_roofline.h) with the registers and the shared memory that ptxas reports. Race
-// returns the same numbers, but also runs each program in the emulator, in three modes, and compares its outputs with
-// those of the untransformed program on the CPU. If a program fails in the emulator, or takes too long there, its
-// result is that failure.
+// returns the same numbers, but also runs each program in the emulator, four times in three modes, and compares its
+// outputs with those of the untransformed program on the CPU, or with the interpreter if that program is too slow to
+// run. If a program fails in the emulator, or takes too long there, its result is that failure.
 //
 // Of a large launch, some thread blocks run with all checks: the first, the last, the middle one, and others by the
 // seed. If a later launch needs the results of this launch, the other blocks run without checks. Otherwise only the

@@ -28,7 +28,7 @@ using Area = Location::Area;
 
 constexpr char kNobody = '\xff';  // what memory holds that nothing has written: NaN as a float
 
-// Maps memory that is never freed before the process ends. Ends the process if there is none.
+// Maps anonymous memory, which holds zeros. Ends the process if that fails.
 char* Pages(int64_t bytes, int protection, int sharing = MAP_PRIVATE) {
   void* const memory =
       mmap(nullptr, static_cast<size_t>(bytes), protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -53,11 +53,11 @@ char* GuardedArray(int64_t bytes, absl::string_view content = "") {
   return array;
 }
 
-// Memory that the parent, the child and the library share: how many calls the library may make, and how many it has
-// begun. The parent reads it after a crash.
+// Memory that the parent, the child and the library share. Calls are counted by their position in the plan, from 1. The
+// parent reads `begun` after a crash.
 struct Steps {
-  int64_t limit = std::numeric_limits<int64_t>::max();  // calls to make
-  int64_t begun = 0;
+  int64_t limit = std::numeric_limits<int64_t>::max();  // the last call that the library may make
+  int64_t begun = 0;                                    // the last call that the library has begun
 };
 
 // A loaded library of a model, with its parameters, weights and arena.
@@ -100,7 +100,8 @@ class Instance {
     return {memory, static_cast<size_t>(at.bytes)};
   }
 
-  // Returns the name of an array of the plan beside which a call has written; "" if there is none.
+  // Returns the name of the first array of the plan beside which a call has written; for a workspace or a prepared
+  // array, a text with the number of its call. Returns "" if there is none.
   std::string WrittenBeside() const {
     for (size_t b = 0; b < plan_.buffers.size(); ++b) {
       const bool is_part =

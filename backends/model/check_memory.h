@@ -34,9 +34,9 @@ struct CheckedRun {
 };
 
 // Runs the library with its own plan and with separate arrays, and returns what the library computed. kInternal if an
-// array differs between the runs (with the call and the array), if bytes beside an array changed (with the array), or
-// if a call touches memory outside its arrays (with the call). kFailedPrecondition if the library itself does not run.
-// Errors of LinkModel. Safe from any thread.
+// array (with the call and the array) or the status differs between the runs, if bytes beside an array changed (with
+// the array), if a call touches memory outside its arrays (with the call), or if a prepare phase finds no memory.
+// kFailedPrecondition if the library itself does not run. Errors of LinkModel. Safe from any thread.
 absl::StatusOr<CheckedRun> CheckMemory(const MemoryCheck& check, const std::string& shared_object,
                                        BuilderPool& builders, const ModelBuildOptions& options = {});
 

@@ -36,8 +36,9 @@ struct ForeignTask {
 struct ModelBuildOptions {
   // The machine that code is compiled for (backends/cpu/machine.h). An empty triple means this machine.
   std::string triple = "", cpu = "", features = "";
-  BuildLimits limits = {.seconds = 120};  // for each task
-  // The limit of threads, 2 to 64, for loops whose iterations have temporaries of their own (docs/decisions/0024).
+  BuildLimits limits = {.seconds = 120};  // for each task, and for the driver
+  // At most this many threads, 2 to 64, run a parallel loop whose iterations have temporaries of their own: each of
+  // them gets a piece of the caller's memory (docs/decisions/0024).
   int pieces = 8;
   bool counts_calls = false;  // as DriverOf says
 };
@@ -54,7 +55,7 @@ struct ModelLibrary {
   std::string shared_object = {};         // empty for another machine: linking needs that machine's libc
   std::string archive = {};               // a static library with the same functions
   std::string driver = {};                // the text of the driver
-  std::vector<std::string> entries = {};  // the functions that it defines
+  std::vector<std::string> entries = {};  // the functions that the driver defines
   bool takes_threads = false;
 };
 

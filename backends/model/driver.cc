@@ -114,7 +114,8 @@ class Function {
   }
 
  private:
-  // Writes a branch to the block `end` at the end of the function, taken if the condition holds.
+  // Writes a branch to the block `end` at the end of the function, taken if the condition holds. Otherwise the function
+  // goes on with what is written next.
   void Branch(const std::string& condition, absl::string_view end = "fails") {
     absl::StrAppend(&text_, "    cf.cond_br ", condition, ", ^", end, ", ^holds", blocks_, "\n  ^holds",
                     blocks_, ":\n");

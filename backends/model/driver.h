@@ -7,9 +7,10 @@
 //   int NAME_by_table(void* const* table), int NAME_prepare_by_table(void* const* table)
 //
 // Inputs and results are the model's parameters in order, without constants. NAME_prepare takes a table of the
-// constants in order, and writes the weights; it returns 1 if there is no memory for its scratch area. The functions
-// ending with by_table take a table of all parameters in order, then the weights and the arena, for callers that do not
-// know the signature when they are compiled.
+// constants in order, and writes the weights. It returns 1 if there is no memory for its scratch area, and 0 otherwise.
+// Statuses of tasks that run in the prepare phase are ignored. The functions ending with by_table take a table of all
+// parameters in order, then the weights and the arena, for callers that do not know the signature when they are
+// compiled.
 //
 // NAME returns 1 as soon as a task says by its status that an assertion of the model fails, and 0 otherwise. It
 // allocates nothing, and keeps no state.
@@ -33,14 +34,15 @@ struct TaskCode {
 
 struct Driver {
   std::string module;                // the text
-  std::vector<std::string> entries;  // the functions above that it defines, NAME first
+  std::vector<std::string> entries;  // the functions that the text defines; of DriverOf: NAME first
 };
 
 // Writes the driver that makes the calls of a plan. `metadata` is the text of the exported string `const char
 // NAME_metadata[]`, which describes the model; empty: there is no such string.
 //
-// With `counts_calls`, for checks, NAME takes int64_t steps[2] after the arena. It makes at most the first steps[0]
-// calls of the plan, and writes the number of calls that were begun to steps[1].
+// With `counts_calls`, for checks, NAME and the table of NAME_by_table have int64_t steps[2] after the arena. Calls are
+// counted by their position in the plan, from 1, with those of the prepare phase. NAME returns 0 before the first call
+// whose number is above steps[0], and writes the number of each other call to steps[1] before the call begins.
 Driver DriverOf(const Program& model, const ModelPlan& plan, absl::Span<const TaskCode> tasks,
                 const std::string& name, absl::string_view metadata = "", bool counts_calls = false);
 

@@ -9,9 +9,9 @@
 
 namespace kiln {
 
-// Returns the array in `bytes`, the content of a .npy file, whose elements are in row-major order. They are not copied.
-// `name` is the tensor's; `file` is used in messages. kInvalidArgument, with the reason, if the bytes are no array that
-// Kiln reads.
+// Returns the array in `bytes`, the content of a .npy file of version 1, 2 or 3. The elements must be in row-major (C)
+// order and are not copied. `name` is the tensor's; `file` is used in messages. kInvalidArgument, with the reason, if
+// the bytes are no array that Kiln reads.
 absl::StatusOr<WeightTensor> ParseNpy(absl::string_view bytes, const std::string& name,
                                       const std::string& file);
 

@@ -15,8 +15,8 @@ namespace kiln {
 // copy. `constants`: the bytes of each constant in order, at any address. Returns the offset of the weights in the
 // file, a multiple of 64.
 //
-// kFailedPrecondition if the library cannot be loaded or its prepare phase fails, kUnavailable if there is no memory or
-// the file cannot be written.
+// kFailedPrecondition if the library cannot be loaded or its prepare phase fails. kUnavailable if there is no memory
+// for the weights or the file cannot be written.
 absl::StatusOr<int64_t> PrepareWeights(const std::string& shared_object, const std::string& name,
                                        const std::vector<absl::string_view>& constants, int64_t bytes,
                                        const std::string& path);

@@ -24,7 +24,8 @@ namespace kiln {
 class WeightsFile {
  public:
   static absl::StatusOr<WeightsFile> Open(const std::string& path);
-  // Reads the tensors from the content of a file, which must outlive the result. `name` is the file's name in messages.
+  // Reads the tensors from the bytes of a file, which must outlive the result. `name` is the file's name in messages. A
+  // name that ends in .npz requires a zip file.
   static absl::StatusOr<WeightsFile> FromBytes(absl::string_view bytes, const std::string& name);
 
   // Returns the tensors, in the order in which the file holds their bytes.

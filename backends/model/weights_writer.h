@@ -48,7 +48,7 @@ class WeightsWriter {
   int fd_ = -1;
   std::vector<int64_t> sizes_;  // of the tensors
   size_t next_ = 0;             // the tensor that is being written
-  int64_t written_ = 0;         // bytes of it
+  int64_t written_ = 0;         // bytes of this tensor that are written
   absl::Status status_;
 };
 

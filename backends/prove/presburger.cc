@@ -24,7 +24,8 @@ using mlir::presburger::PresburgerRelation;
 using mlir::presburger::PresburgerSpace;
 using mlir::presburger::VarKind;
 
-// The quotients variable / divisor that occur in sums, each with its column in the constraints of a Polyhedron.
+// The quotients variable / divisor, rounded down, that occur in sums, each with its column in the constraints of a
+// Polyhedron.
 using Quotients = std::map<std::pair<int, int64_t>, int>;
 
 void AddQuotients(const IndexSum& sum, Quotients& quotients) {

@@ -1,8 +1,8 @@
 // A prover that decides questions about sets of integer points of any size with MLIR's Presburger library.
 //
-// A typical question takes milliseconds. For some questions the library's time grows exponentially, and it
-// cannot be interrupted. Each question is therefore asked in a child process, which is ended at its time
-// limit. Not thread safe.
+// A typical question takes milliseconds. For some questions the library's time grows exponentially, and it cannot be
+// interrupted. Each question is therefore asked in a child process, which is ended at its time limit. Without a reply
+// by then, or if the child crashes, the answer is kUnknown. Not thread safe.
 #pragma once
 
 #include "absl/time/time.h"

@@ -21,7 +21,8 @@ std::optional<EmulationOptions> EmulationOf(const KernelObject& kernel);
 
 // Returns why a runner refuses a kernel: it has fields other than a single valid one for the emulator
 // (kEmulationField), more than kMaxKernelParams parameters without a table, or a parameter with an unknown dtype, a
-// negative size, data of another size, or more than `bytes`. Returns nullopt if the runner can run the kernel.
+// negative size, data of another size, or more than `bytes` bytes. The status is kOutOfMemory for the last reason, and
+// kLoadFailed for all others. Returns nullopt if the runner can run the kernel.
 std::optional<KernelProblem> CheckKernel(const KernelObject& kernel, int64_t bytes);
 
 }  // namespace kiln

@@ -171,7 +171,8 @@ class Child {
     buffer->Protect();
   }
 
-  // Starts and pins the pool's threads, if there are several. Limits are set later: they apply to the candidate only.
+  // Starts and pins the pool's threads, if there are several. It is a failure if not all of them run. Limits are set
+  // later: they apply to the candidate only.
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};
@@ -342,8 +343,8 @@ class Child {
     return std::nullopt;
   }
 
-  // After the timing, compares the outputs with the reference again and checks the guards, because a kernel may be
-  // right only the first time. With peers, which share the output buffers, each kernel first runs again.
+  // After the timing, if there was one, compares the outputs with the reference again and checks the guards, because a
+  // kernel may be right only the first time. With peers, which share the output buffers, each kernel first runs again.
   MaybeFailure CheckAgain() {
     if (request_.timing.runs <= 0) return std::nullopt;
     for (const LoadedKernel& kernel : kernels_) {

@@ -11,6 +11,7 @@
 
 // Calls body(begin, end, args) for disjoint ranges that together are 0 .. total, on up to `threads` threads including
 // the caller, and returns when all calls have returned. Each range except the last has at least `chunk` iterations. If
-// another call is in progress, the caller runs everything as one range.
+// another call is in progress, or if there is only one thread or one chunk, the caller runs everything as one range. If
+// `total` is not positive, `body` is not called.
 extern "C" void kiln_parallel_for(int threads, int64_t total, int64_t chunk,
                                   void (*body)(int64_t begin, int64_t end, void** args), void** args);

@@ -60,7 +60,7 @@ struct LaunchFields {
 };
 
 // Convert a list of launches to bytes and back, for another process of the same build. Decode returns false, and an
-// unspecified value, for bytes that Encode did not write.
+// unspecified value, if the bytes are too short or too long.
 std::string Encode(const LaunchList& list);
 bool Decode(const std::string& bytes, LaunchList* list);
 

@@ -22,7 +22,7 @@ using MaybeFailure = std::optional<Failure>;
 
 struct LoadedKernel {
   const KernelObject* object = nullptr;
-  std::string name;      // prefix of messages: empty, or the number of the peer
+  std::string name;      // prefix of messages: empty, or which peer, or the reference kernel
   bool compared = true;  // whether its outputs are compared with the reference
   int file = -1;
   std::vector<GuardedBuffer*> buffers;

@@ -34,7 +34,7 @@ struct KernelParam {
     kInput,      // filled before the first run (data.h); writing to it is an error
     kConstant,   // like an input, but prepare may read it
     kScalar,     // an input with one element
-    kOutput,     // filled with a pattern that no kernel computes; compared with the reference after the runs
+    kOutput,     // filled with a pattern; compared with the reference after the first run and the timing
     kPrepared,   // written by the prepare function, read by the kernel
     kWorkspace,  // scratch memory of the kernel; holds a pattern at first, and is not compared
   };

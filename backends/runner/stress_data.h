@@ -1,5 +1,5 @@
-// Makes sets of stress inputs (FillStress in data.h). All sets use the same random numbers, drawn once. Each set begins
-// 1021 numbers later than the one before, so that the largest numbers are at other places in rows.
+// Makes sets of stress inputs (FillStress in data.h). All sets of a parameter use the same random numbers, drawn once.
+// Each set begins 1021 numbers later than the one before, so that the largest numbers are at other places in rows.
 #pragma once
 
 #include <cstring>

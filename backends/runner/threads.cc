@@ -22,8 +22,8 @@ struct Meeting {
 };
 
 // The body of a parallel loop with an iteration for each thread of the pool: pins the thread to a core, gives it a
-// signal stack, and waits until all iterations have begun or the time is over. So each iteration runs on another
-// thread.
+// signal stack, and waits until all iterations have begun or the time is over. So each iteration runs on a thread of
+// its own.
 void Meet(int64_t begin, int64_t end, void** args) {
   auto& meeting = *static_cast<Meeting*>(args[0]);
   for (int64_t i = begin; i < end; ++i) {

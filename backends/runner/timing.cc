@@ -206,8 +206,8 @@ std::vector<double> FasterHalf(const std::vector<double>& seconds) {
 }
 
 // Collects the samples of kernels that are timed in turns, all of them and the quiet ones. A sample counts as quiet if
-// the reference kernel showed no disturbance around it, nor around the samples before and after it, since a core that
-// is shared briefly shows in a neighbor.
+// the reference kernel showed no disturbance (a slowdown above 1.1) around it, nor around the samples before and after
+// it, since a core that is shared briefly shows in a neighbor.
 class Samples {
  public:
   explicit Samples(size_t kernels) : all_(kernels), quiet_(kernels) {}

@@ -86,7 +86,8 @@ CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_u
 // bytes, or if `rotated_bytes` is 0.
 int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
 
-// Returns the memory that CopyConstants takes, without the originals; in bytes.
+// Returns the memory that CopyConstants takes at most, without the originals, in bytes: for each copy of an array its
+// size and two pages.
 int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes);
 
 // Copies a kernel's constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones

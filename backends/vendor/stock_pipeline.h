@@ -25,8 +25,8 @@ struct StockPipelineOptions {
 
 // Compiles a function of the text with the stock pipeline, and returns the bytes of a shared object. kInvalidArgument
 // if the text does not parse, if there is no such function, if none is named and several are public, if the arguments
-// and results are not all tensors of static shape, or if the stock passes reject it (with their diagnostics). Takes
-// about 100 ms.
+// and results are not all tensors of static shape, or if the stock passes reject it (with their diagnostics); also the
+// errors of Codegen::Compile and LinkShared. Takes about 100 ms.
 absl::StatusOr<std::string> CompileStockPipeline(absl::string_view mlir_text, Codegen& codegen,
                                                  const StockPipelineOptions& options = {});
 

@@ -1,7 +1,7 @@
-// Defines malloc, free and the other C allocation functions of a worker's program. They report refused allocations. In
-// a kernel's checked run, malloc puts guards around the memory that it returns (heap_guard.h). Libraries that the
-// program loads use these functions too. Include this only in the main.cc of a worker. With AddressSanitizer, which has
-// its own functions, nothing is defined.
+// Defines malloc, calloc, realloc, free, memalign, aligned_alloc and posix_memalign for a worker's program. When an
+// allocation fails, they call AllocationRefused before they return. In a kernel's checked run, malloc puts guards
+// around the memory that it returns (heap_guard.h). Libraries that the program loads use these functions too. Include
+// this only in the main.cc of a worker. With AddressSanitizer, which has its own functions, nothing is defined.
 #pragma once
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 namespace kiln {
 
-// Called each time an allocation function is about to return null, from any thread. Each worker program defines this
-// function. It must not allocate.
+// Called each time an allocation fails, before the allocation function returns null, from any thread. Each worker
+// program defines this function. It must not allocate.
 void AllocationRefused();
 
 }  // namespace kiln

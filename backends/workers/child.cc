@@ -113,7 +113,7 @@ absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, co
     return Failed("pipe");
   }
   const absl::Cleanup close_all = [&] { close(pipes[0]), close(messages); };
-  std::fflush(stdout);  // otherwise a child that calls exit() would write it again
+  std::fflush(stdout);  // otherwise a child that calls exit() would write the buffered text again
   const pid_t parent = getpid(), child = fork();
   if (child < 0) {
     close(pipes[1]);

@@ -4,7 +4,7 @@
 //   const auto answer = RunInChild([&] { note.Set("reading"); return Encode(Read(path)); }, {.time = ..});
 //
 // Only the calling thread exists in the child, so call RunInChild before starting threads if possible. The answer is
-// bytes and never empty (backends/workers/wire.h converts values to bytes).
+// bytes (backends/workers/wire.h converts values to bytes). It must not be empty: an empty answer counts as none.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace kiln {
 
 struct ChildLimits {
   absl::Duration time = absl::InfiniteDuration();
-  int64_t memory = int64_t{8} << 30;  // bytes that it may allocate
+  int64_t memory = int64_t{8} << 30;  // bytes that it may allocate; no limit with AddressSanitizer
   bool shows_output = false;  // forwards its output to standard error when it has ended; otherwise drops it
 };
 
@@ -28,7 +28,8 @@ struct ChildLimits {
 //
 // kAborted if the child crashed or ended without an answer: "Segmentation fault" or "exit status 3", and after a ';'
 // the first line that the child printed, which may name the cause. kDeadlineExceeded if its time is over. kInternal if
-// no child can be created. The caller handles interrupts (backends/workers/forked_child.h).
+// no child can be created. The child ignores SIGINT, SIGTERM and SIGHUP, which the caller handles
+// (backends/workers/forked_child.h).
 absl::StatusOr<std::string> RunInChild(absl::FunctionRef<std::string()> work, const ChildLimits& limits = {});
 
 // A short text in memory that a forked child and its parent share. The child sets it to what it is doing, and the
@@ -40,7 +41,7 @@ class SharedNote {
   SharedNote(const SharedNote&) = delete;
   SharedNote& operator=(const SharedNote&) = delete;
 
-  void Set(absl::string_view text) const;  // cuts text that is too long
+  void Set(absl::string_view text) const;  // cuts the text after 4095 bytes
   std::string Get() const;
 
  private:

@@ -3,11 +3,12 @@
 //
 //   | no access | canary bytes | parameter, 64-byte aligned | canary to the next 64 bytes | no access |
 //
-// An access past the last 64-byte line of a parameter, or far before it, faults at once. CanaryIntact finds a write in
-// between, and a read in between gives NaN. A write to a protected parameter faults. The handler stores what it finds
-// in a RunNote, which the parent process shares, and lets the fault end the process. Nothing is freed, because the
-// process of a candidate is short-lived. One thread sets everything up; the handler may run on any thread. Memory that
-// a kernel allocates in its checked run is guarded in the same way (heap_guard.h).
+// An access in the page after the last 64-byte line of a parameter, or in the page before its canary bytes, faults at
+// once. CanaryIntact finds a write in between, and a read in between gives NaN. A write to a protected parameter
+// faults. The handler stores what it finds in a RunNote, which the parent process shares, and lets the fault end the
+// process. Memory of parameters is never freed, because the process of a candidate is short-lived. One thread sets
+// everything up; the handler may run on any thread. Memory that a kernel allocates in its checked run is guarded in the
+// same way (heap_guard.h).
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ enum class RunPhase { kSetup, kLoad, kPrepare, kWarmup, kTiming };
 enum class FaultKind { kNone, kElsewhere, kPastEnd, kBeforeStart, kReadOnly };
 
 // What a process that runs a candidate notes for its parent, in memory shared with it: the phase, the samples taken,
-// and which access faulted. The parent reads the note if the process dies.
+// whether an allocation was refused, and which access faulted. The parent reads the note if the process dies.
 struct RunNote {
   std::atomic<RunPhase> phase{RunPhase::kSetup};
   std::atomic<int> samples{0};
@@ -61,12 +62,13 @@ class GuardedBuffer {
 // overflow.
 void UseSignalStack();
 
-// Installs the handler of SIGSEGV and SIGBUS for all threads and the rest of the process. It records in `note` which of
-// the buffers a fault hit. Both arguments must outlive the process's last fault.
+// Installs the handler of SIGSEGV and SIGBUS for all threads and the rest of the process, and gives the calling thread
+// a signal stack. The handler records in `note` which of the buffers, or which guarded temporary (heap_guard.h), the
+// first fault hit. Then it lets the fault end the process. Both arguments must outlive the process's last fault.
 void InstallFaultHandler(const std::vector<std::unique_ptr<GuardedBuffer>>* buffers, RunNote* note);
 
-// Records in the process's RunNote that an allocation was refused. The allocation functions (allocation.h) call it
-// before they return null.
+// Records in the RunNote given to InstallFaultHandler that an allocation was refused; does nothing before that call.
+// The runner's AllocationRefused (allocation.h) calls it.
 void NoteRefusedAllocation();
 
 }  // namespace kiln

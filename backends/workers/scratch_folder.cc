@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr char kPrefix[] = "kiln-scratch";
 
-// True if the path is a folder kiln-scratch-PID-XXXXXX and no process PID exists.
+// True if the path's last part is kiln-scratch-PID-XXXXXX, for any X, and no process PID exists.
 bool IsAbandoned(const fs::path& path) {
   const std::vector<std::string> parts = absl::StrSplit(path.filename().string(), '-');
   int pid = 0;

@@ -1,6 +1,6 @@
-// Converts values to bytes for another process of the same build: numbers and enumerators as in memory,
-// strings and vectors after their lengths, structs field by field. A class `Fields` lists the fields of each
-// struct by calling visit(value.a, value.b, ...):
+// Converts values to bytes for another process of the same build: numbers and enumerators as in memory, strings and
+// vectors after their lengths, optional values after a flag, structs field by field. A class `Fields` lists the fields
+// of each struct by calling visit(value.a, value.b, ...):
 //
 //   template <typename Visitor>
 //   static void Of(Visitor& visit, auto& value);

@@ -32,7 +32,7 @@ class WorkerPool {
   using Request = typename Process::Request;
   using Result = typename Process::Result;
 
-  // The destructor stops running requests, and returns when no worker process is left.
+  // The destructor gives up all requests, as Interrupt does, and returns when no worker process is left.
   ~WorkerPool() {
     {
       std::lock_guard lock(mutex_);
@@ -43,8 +43,8 @@ class WorkerPool {
     for (auto& worker : workers_) worker->thread.join();
   }
 
-  // Starts `count` workers and returns when all answer, with the first error if there is one. `make(i, stop_fd)`
-  // creates the i-th worker. `remark` receives the last nonempty remark of a worker.
+  // Starts `count` workers and returns when each of them has started or failed, with the first error if there is one.
+  // `make(i, stop_fd)` creates the i-th worker. `remark` receives the last nonempty remark of a worker.
   absl::Status Start(int count, absl::FunctionRef<std::unique_ptr<Process>(int, int)> make,
                      std::string* remark) {
     for (int i = 0; i < count; ++i) {

@@ -19,15 +19,16 @@ namespace kiln {
 class WorkerProcess {
  public:
   // Stores how to start a worker, which Start does. `cores`: the cores that the worker may use; if empty, any.
-  // `stop_fd`: once it is readable, Ask stops waiting. `keep_stderr`: keeps the worker's standard error for LastWords;
-  // otherwise it goes to ours.
+  // `stop_fd`: once it is readable, Start and Ask stop waiting. `keep_stderr`: keeps the worker's standard error for
+  // LastWords; otherwise it goes to that of the calling process.
   WorkerProcess(std::string path, std::vector<int> cores, int stop_fd, bool keep_stderr = false);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  // Starts the worker and waits until it says that it works. kFailedPrecondition if the program cannot be started or
-  // cannot work. `remark` receives the worker's remark, usually empty.
+  // Starts the worker and waits until it says that it works. kFailedPrecondition if the program cannot be started, says
+  // that it cannot work, or does not answer within 20 s or before `stop_fd` is readable. `remark` receives the worker's
+  // remark, usually empty.
   absl::Status Start(std::string* remark);
 
   struct Answer {
@@ -40,7 +41,8 @@ class WorkerProcess {
   // the answer is not kOk, the process has been ended.
   Answer Ask(const std::string& request, double seconds);
 
-  // Ends the worker process and its children, and waits until they are gone.
+  // Closes the socket, so that the worker ends, and waits for its end. After a second, kills the worker and its process
+  // group.
   void Stop();
 
   // Returns the worker's process id; 0 if it does not run. Any thread may call it.

@@ -24,7 +24,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 OPERATORS = ["torch_matmul_128x3072x768", "torch_conv2d_nchw_3x3_bias", "torch_conv2d_depthwise", "torch_softmax",
              "torch_layernorm", "torch_dense_bias_gelu"]
 LEAST_MEAN, MOST_SLOWER = 0.95, 1.3
-# Ends with this process, however that ends.
+# A program that keeps a core busy until its parent process ends, even if the parent is killed.
 LOOP = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n  for i in range(1000000): pass\n"
 
 

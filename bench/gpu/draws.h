@@ -1,5 +1,5 @@
 // Draws random schedules of a space for a GPU, and counts those that are valid: every step applies, the validator
-// accepts the program with the limits of the GPU, and it lowers to kernels.
+// accepts the program with the limits of the GPU, and the planner of kernels (PlanKernels) accepts it too.
 //
 //   DrawStudy study = StudyDraws(program, NamedTarget("h100").value(), {.draws = 300});
 //   study.valid                               of study.draws
@@ -75,12 +75,13 @@ struct DrawStudy {
   int built = 0, accepted = 0;  // accepted: without spills, stack and warnings of ptxas
   size_t sketches = 0, dropped = 0;
   std::set<std::string> programs;      // decisions of valid draws, with their sketch
-  std::map<std::string, int> refused;  // by reason
+  std::map<std::string, int> refused;  // number by reason; 0 for a dropped sketch
   // CPU microseconds of each draw: of its replay alone, and of replay, checks, features and the analytic model, as for
-  // a candidate of a search.
+  // a candidate of a search. candidate_us has no entry for a draw whose replay fails.
   std::vector<double> replay_us, candidate_us;
   std::vector<double> build_s;
-  std::string example;  // the trace and the program of the first refused draw whose reason contains `explain`
+  // The first refusal whose reason contains `explain`: the reason, the trace, and the program if the trace applies.
+  std::string example;
 
   double CandidatesPerSecond() const {
     return 1e6 * static_cast<double>(candidate_us.size()) / absl::c_accumulate(candidate_us, 1e-6);

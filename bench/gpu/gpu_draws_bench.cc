@@ -5,9 +5,9 @@
 //                   [--ptxas N] [--builders 1] [--results FILE] [--commit ID] [--explain TEXT]
 //
 // --ptxas also builds N of the valid draws of each operator and target, as a search does: a cubin with spills, a stack
-// or a warning of ptxas is refused. --results appends a line for each operator and target as it lands; typed again, the
-// command goes on after those of the same commit. --explain prints the first refused draw whose reason contains the
-// text, and ends. Run from the root of the sources.
+// or a warning of ptxas is refused. --results appends a line for each operator and target as soon as it is known. The
+// same command with the same --commit skips those that have a line. --explain prints the first refused draw whose
+// reason contains the text, and ends. Run from the root of the sources.
 #include <cstdio>
 
 #include "absl/strings/str_split.h"

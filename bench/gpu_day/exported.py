@@ -69,7 +69,7 @@ def main():
     for path in (path for folder in sys.argv[1:] for path in sorted(glob.glob(os.path.join(folder, 'lib*.so')))):
         try:
             good &= compare(os.path.abspath(path))
-        except Exception as error:  # of a library; the others go on
+        except Exception as error:  # one library failed; the others go on
             print(json.dumps({'item': 'problem', 'text': f'{path}: {type(error).__name__}: {error}'}), flush=True)
             good = False
     sys.exit(0 if good else 1)

@@ -104,8 +104,8 @@ class Day {
     Must(bundle->Close());
   }
 
-  // Compiles the kernels of a scheduled program. Returns a request that runs them and compares so many elements of each
-  // output, and sets blocks_per_sm_ to how many blocks of each kernel an SM should hold.
+  // Compiles the kernels of a scheduled program. Returns a request that runs them and compares at most `elements`
+  // elements of each output, and sets blocks_per_sm_ to how many blocks of each kernel an SM should hold.
   RunRequest Request(const KnownKernel& truth, int elements) {
     Must(truth.schedule.status());
     const Program& scheduled = truth.schedule.program();

@@ -69,7 +69,7 @@ def times(torch, shapes, call):
     size = sum(4 * math.prod(shape) for shape in shapes)
     copies = max(1, min(64, CACHE_BYTES // size))
     inputs = [[torch.randn(*shape, device='cuda') for shape in shapes] for _ in range(copies)]
-    for one in inputs:  # libraries choose their kernels
+    for one in inputs:  # untimed: libraries choose their kernels here
         call(*one)
     torch.cuda.synchronize()
     graph = torch.cuda.CUDAGraph()
@@ -148,7 +148,7 @@ def main():
         try:
             samples = times(torch, shapes, call)
             say(item='peer', operator=name, library=library, seconds=statistics.median(samples), samples=samples)
-        except Exception as error:  # of the library; the others go on
+        except Exception as error:  # this kernel failed; the others go on
             say(item='problem', text=f'{library} on {name}: {type(error).__name__}: {error}')
 
 

@@ -33,7 +33,7 @@ FILES = ["ops/torch_softmax", "ops/torch_layernorm", "ops/onnx_Conv_group4", "op
          "models/onnx_dqn", "models/torch_lstm_unrolled8"]
 TUNING = ["import", "enumeration", "build", "measuring", "training", "race"]
 EXPORTING = ["proof", "export"]
-LIMIT, PATIENCE, TRIES = 2.0, 20.0, 60  # seconds; seconds; for one phase
+LIMIT, PATIENCE, TRIES = 2.0, 20.0, 60  # seconds to end; seconds to wait for the end; interrupts tried for one phase
 UNAIDED = 20  # tries after which the phase is paused at its beginning: some take less time than a signal
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -60,7 +60,7 @@ class Run:
     """A command in a session of its own, with the phases that it says."""
 
     def __init__(self, command, folder, paused="1"):
-        self.phases, self.lines = [], []  # (time, name); what else it says
+        self.phases, self.lines = [], []  # phases: (time, name); lines: the rest of standard error
         self.changed = threading.Condition()
         self.output = open(f"{folder}/output", "w+")
         self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.PIPE, text=True,
@@ -146,7 +146,7 @@ class Chain:
         try:
             return database.execute(text).fetchall()
         except sqlite3.OperationalError as error:
-            if "no such table" in str(error):  # interrupted before it was made
+            if "no such table" in str(error):  # the command was interrupted before it made the table
                 return []
             raise
         finally:
@@ -218,7 +218,7 @@ class Chain:
         ended = run.process.poll() is not None
         seconds, told = 0, run.acknowledged()
         if not ended:
-            # As a terminal does, or as `kill` does.
+            # SIGTERM goes to the command alone, as from `kill`. Others go to its process group, as from a terminal.
             (os.kill if number == signal.SIGTERM else os.killpg)(run.process.pid, number)
             seconds = run.gone()
         status, output, errors = run.finish()
@@ -240,7 +240,7 @@ class Chain:
         for attempt in range(TRIES):
             line = self.interrupt(phase, command(), attempt, folder)
             if line is None and phase in TUNING:
-                self.searches += 1  # the search is over: another one
+                self.searches += 1  # the search ended before the interrupt: begin another one
             if line is not None:
                 write(line)
                 if line["during"] == phase or line["faults"]:

@@ -266,8 +266,8 @@ def parsed(parser):
     unknown = [name for name in options.peers.split(",") if name not in PEERS]
     if unknown:
         parser.error(f"there is no peer {unknown[0]}; known: {', '.join(PEERS)}")
-    own = environment(options, "kiln", ["numpy"])  # peers/kiln.py needs it, so this Python may not import that
-    if pathlib.Path(sys.prefix) != own.absolute():  # where numpy is
+    own = environment(options, "kiln", ["numpy"])  # peers/kiln.py imports numpy, which this Python may lack
+    if pathlib.Path(sys.prefix) != own.absolute():  # restarts in the environment that has numpy
         os.execv(own / "bin/python", [own / "bin/python", *sys.argv])
     return options
 

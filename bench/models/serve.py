@@ -27,7 +27,7 @@ def version(peer):
 
 
 def turn(run, least):
-    run()  # caches as the run before leaves them
+    run()  # untimed, so that caches are as a run leaves them
     walls, cpus, until = [], [], time.perf_counter() + least
     while not walls or time.perf_counter() < until:
         cpu, wall = time.process_time(), time.perf_counter()
@@ -41,9 +41,9 @@ def main():
     name, text, *trials = sys.argv[1:]
     job = types.SimpleNamespace(**json.loads(text), same=True)
     os.sched_setaffinity(0, job.cores)
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # ends with compare.py, also while it is stopped
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # when compare.py ends, the kernel kills this process, even if stopped
     sys.path[0] = str(HERE)
-    answers = os.fdopen(os.dup(1), "w")  # what the peers print goes elsewhere
+    answers = os.fdopen(os.dup(1), "w")  # what the peers print goes to standard error
     os.dup2(2, 1)
     answer = lambda value: print(json.dumps(value), file=answers, flush=True)
     import numpy

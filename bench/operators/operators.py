@@ -42,7 +42,7 @@ class Operator:
         return self.dtypes[0] != "f32"
 
 
-# ---- Shapes
+# ---- The shapes of the operators, by family
 
 CONVOLUTIONS = {  # (spatial..., channels in, channels out, kernel, stride, padding, dilation = 1, groups = 1)
     "C1D": [(256, 64, 128, 3, 2, 1), (128, 128, 256, 1, 2, 0), (64, 256, 256, 5, 1, 2), (32, 512, 512, 3, 1, 1)],
@@ -154,7 +154,7 @@ def operators():
     return {operator.name: operator for operator in made}
 
 
-# ---- MLIR
+# ---- Functions that write the MLIR of an operator
 
 def tensor(*shape, dtype="f32"):
     return f"tensor<{'x'.join(map(str, shape))}x{dtype.replace('u8', 'i8')}>"

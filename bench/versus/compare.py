@@ -57,7 +57,7 @@ def environment_of(name):
 def started(name, operator, folder, core, *rest):
     venv = environment_of(name)
     variables = {**os.environ, **ONE_THREAD, "LD_LIBRARY_PATH": str(venv / "lib"), "TVM_BIND_THREADS": "0"}
-    for chooses in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_ENABLE_INSTRUCTIONS"):  # peers choose their own kernels
+    for chooses in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE", "MKL_ENABLE_INSTRUCTIONS"):  # unset: peers choose kernels
         variables.pop(chooses, None)
     log = open(WORK / "log.txt", "a")
     return subprocess.Popen([venv / "bin/python", HERE / "serve.py", name, operator.name, folder or venv, str(core), *map(str, rest)],
@@ -68,7 +68,7 @@ class Server:
     """A peer that is ready to be timed."""
 
     def __init__(self, name, operator, folder, core):
-        self.result = WORK / f"{name}-{core}.npy"  # runs on two cores do not meet
+        self.result = WORK / f"{name}-{core}.npy"  # runs on two cores write different files
         self.process = started(name, operator, folder, core, self.result)
         self.name = name
         self.answer()
@@ -127,7 +127,7 @@ def interval(runs):
 def agree(operator, one, other):
     import numpy as np
     a, b = np.load(one.result), np.load(other.result)
-    if b.size == 0:  # a limit of the machine has none
+    if b.size == 0:  # a peer that measures a limit of the machine has no result
         return
     terms = max(1, operator.flops // (2 * a.size))
     if a.shape != b.shape or not np.allclose(a, b, rtol=1e-4, atol=1e-5 * terms):
@@ -203,7 +203,7 @@ def main():
         parser.error(f"{unknown[0]} is neither an operator (bench/operators/operators.py --list) nor a peer ({', '.join(PEERS)})")
     WORK.mkdir(parents=True, exist_ok=True)
     own = environment_of("kiln")
-    if pathlib.Path(sys.prefix) != own:  # where numpy is
+    if pathlib.Path(sys.prefix) != own:  # restarts in the environment that has numpy
         os.execv(own / "bin/python", [own / "bin/python", *sys.argv])
     options.commit = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short=10", "HEAD"], check=True, capture_output=True,
                                     text=True).stdout.strip()
@@ -228,7 +228,7 @@ def main():
                 servers.append(Server(name, operator, theirs, options.core))
                 agree(operator, *servers)
                 runs, mine, other = in_turns(*servers)
-            except (RuntimeError, subprocess.CalledProcessError) as error:  # of one peer; the others go on
+            except (RuntimeError, subprocess.CalledProcessError) as error:  # one peer failed; the others go on
                 failures.append(str(error))
                 print(error, flush=True)
                 continue

@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURE, README = ROOT / "docs/versus.svg", ROOT / "README.md"
 CPUS = {"AMD EPYC 26/2": ("Zen 5", "#1b6ca8"), "AMD EPYC 25/17": ("Zen 4", "#6aa84f"), "AMD EPYC 25/1": ("Zen 3", "#c07d2b")}
 PEERS = {"onednn": "oneDNN", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "mkl": "MKL"}
-GROUPS = [  # what, operators, peers
+GROUPS = [  # title, regular expression of the operators, peers
     ("23 convolutions of ResNet-50, channels last", r"RL\d+", ["onednn", "openvino"]),
     ("the same, channels first", r"R\d+", ["onnxruntime"]),
     ("grouped, depthwise, transposed, channels last", r"(GRPL|DEPL|T2DL)\d+", ["onednn"]),

@@ -17,7 +17,7 @@ import operators  # noqa: E402
 def main():
     peer, operator, folder, core, what, *rest = sys.argv[1:]
     os.sched_setaffinity(0, {int(core)})
-    answers = os.fdopen(os.dup(1), "w")  # what the peers print goes elsewhere
+    answers = os.fdopen(os.dup(1), "w")  # what the peers print goes to standard error
     os.dup2(2, 1)
     answer = lambda text: print(text, file=answers, flush=True)
     peer, operator, folder = importlib.import_module(f"peers.{peer}"), operators.operators()[operator], pathlib.Path(folder)
@@ -29,7 +29,7 @@ def main():
     np.save(what, np.array(result()))
     answer("ready")
     for line in sys.stdin:
-        call(1)  # caches as the call before leaves them
+        call(1)  # untimed, so that caches are as a call leaves them
         start = time.perf_counter()
         call(int(line))
         answer((time.perf_counter() - start) / int(line))

@@ -20,9 +20,10 @@ bool IsOneSource(const IndexSum& sum) {
   return sum.offset == 0 && sum.splits.size() == 1 && sum.splits[0].scale == 1 && IsWhole(sum.splits[0]);
 }
 
-// Returns the loop whose next iteration increases an index by 1. The index must be that loop alone, or a sum of spatial
-// loops in which the other loops step over its whole range: in g * 16 + c with c < 16, it is the loop of c. Otherwise,
-// and for an index with an offset, returns kNone.
+// Returns the live loop whose next iteration increases an index by 1: the loop that alone binds the iter with scale 1.
+// The index may have other terms only if all its terms are spatial iters and the other scales are multiples of that
+// iter's extent: in g * 16 + c with c < 16, it is the loop of c. Otherwise, and for an index with an offset, returns
+// kNone.
 Id StepsByOne(const Program& p, Id block, const Bindings& bindings, const IndexSum& index) {
   const auto iters = p.Iters(p.block(block).iters);
   const auto one = std::find_if(index.splits.begin(), index.splits.end(),

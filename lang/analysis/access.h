@@ -18,8 +18,8 @@ namespace kiln {
 // The indices of one access, one per dimension, over the iters of the block.
 using Indices = std::vector<IndexSum>;
 
-// ResultIndices returns the indices of the block's first result, ReadIndices those of each of its loads, in order of
-// first use.
+// ResultIndices returns the indices of the block's first result. ReadIndices returns those of each distinct load in its
+// values and initial values, in order of first use.
 Indices ResultIndices(const Program& program, Id block);
 std::vector<Indices> ReadIndices(const Program& program, Id block);
 
@@ -40,7 +40,8 @@ Id CopiedLoad(const Program& program, Id block);
 // LoopsAround(block).
 struct AccessPattern {
   std::vector<std::set<int>> loops;  // by dimension: the loops that its index depends on
-  std::vector<int> steps;  // by dimension: the loop whose next iteration adds 1 to the index; -1: none
+  // By dimension: the loop whose next iteration adds 1 to the index; -1: none; -2: no load.
+  std::vector<int> steps;
   bool DependsOn(int loop) const;
 };
 // Returns how the block reads `buffer`. In an index such as g * 16 + c (groups and channels), `steps` names the loop of
@@ -53,8 +54,9 @@ AccessPattern AccessOf(const Program& program, Id block, Id buffer, bool groups 
 // windows overlap, as in the input of a depthwise convolution.
 bool IsReusedWhole(const Program& program, Id block, const AccessPattern& access);
 
-// Returns the position in LoopsAround(block) of the innermost reduction loop with several iterations that occurs in one
-// index of a load together with a spatial loop, as the window of a convolution does; -1 if there is none.
+// Returns the position in LoopsAround(block) of the innermost loop that feeds a reduction iter, has several iterations,
+// and occurs in one index of a load together with a loop that feeds none, as the window of a convolution does. Returns
+// -1 if there is none.
 int LastWindow(const Program& program, Id block);
 
 }  // namespace kiln

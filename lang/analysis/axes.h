@@ -14,14 +14,14 @@
 
 namespace kiln {
 
-// Returns the dimensions of a buffer in memory order, outermost first. If the layout splits a dimension, its innermost
-// part counts.
+// Returns the dimensions of a buffer in memory order, outermost first. Without a layout, this is the order of the
+// shape. If the layout splits a dimension, its innermost part counts.
 std::vector<size_t> DimsInMemory(const Program& program, Id buffer);
 
 struct ResultAxis {
   size_t dim = 0;              // a dimension of the first result
   std::vector<Id> loops;       // the loops that its index depends on
-  std::vector<Id> contiguous;  // those of `loops` that occur in a term of the index with scale 1
+  std::vector<Id> contiguous;  // the `loops` that bind an iter whose term in the index has scale 1
 };
 // Returns, for each dimension of the first result of bindings.block, the loops that its index depends on. The dimension
 // that is outermost in memory comes first.

@@ -7,7 +7,8 @@
 
 namespace kiln {
 
-// Returns the mark that defines a source; kNone if the source is a live loop or an iter.
+// Returns the mark that defines a source: a mark itself, or the mark that a dead loop stands for. Returns kNone for a
+// live loop or an iter.
 Id Resolver::Definition(Source source) const {
   if (source.kind == Source::Kind::kMark) return source.id;
   if (source.kind == Source::Kind::kIter) return kNone;
@@ -85,7 +86,8 @@ IndexSum Resolver::ResolveChecked(Id mark) {
 
 namespace {
 
-// Rewrites a sum over the iters of the block `around` as a sum over the loops outside of that block.
+// Rewrites a sum over loops and the iters of `around.block`: replaces the iters by their sums in `around`. Keeps the
+// mark of an iter's binding (Source::Mark) if the iter is divided and the index algebra cannot express the quotient.
 IndexSum Outside(const Program& program, const Bindings& around, const IndexSum& sum, ExtentOf extents) {
   IndexSum outside = IndexSum::Constant(sum.offset);
   for (const IndexSplit& split : sum.splits) {

@@ -17,7 +17,8 @@ struct Guard {
   int64_t extent = 0;
 };
 
-// Looks up the extents of live loops, of marks, and of the iters of `block` (kNone if no iters occur).
+// Looks up the extents of live loops, of marks, and of the iters of `block` (kNone if no iters occur: then an iter
+// aborts).
 class Extents {
  public:
   explicit Extents(const Program& program, Id block = kNone) : program_(program), block_(block) {}
@@ -62,8 +63,8 @@ class Resolver {
 };
 
 // The iters of a block as sums over live loops, through the iters of enclosing blocks. `guards` are the conditions
-// under which an instance exists, including domain marks and the guards of enclosing blocks. ResolveBindings is most of
-// the cost of a region analysis: call it once and reuse the result.
+// under which an instance exists, without those that are proven to hold. They include domain marks and the guards of
+// enclosing blocks. ResolveBindings is most of the cost of a region analysis: call it once and reuse the result.
 struct Bindings {
   Id block = kNone;
   std::vector<IndexSum> iters;

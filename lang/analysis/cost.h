@@ -9,9 +9,9 @@
 
 namespace kiln {
 
-// True if the block is cheap to inline: its body tests no padding and has no function that costs more than a division.
-// No index of its results has several terms, and no index of a load has only one term, with a factor above 1.
-// Otherwise readers would divide indices or access memory with strides.
+// True if the block is cheap to inline: its body tests no padding and has no function such as exp or pow (divisions and
+// square roots are cheap). No index of its results has several terms, and no index of a load is a single term with a
+// factor above 1 (plus any constant). Otherwise readers would divide indices or access memory with strides.
 bool IsCheap(const Program& program, Id block);
 
 // True if the block writes one buffer, exactly one block reads it, with one load, and each iter of the reader with
@@ -30,9 +30,11 @@ std::set<Op> OpsOf(const Program& program, Id block);
 // so that tiles reuse loaded data.
 bool HasReuse(const Program& program, Id block);
 
-// Return the number of machine instructions for one vector register of instances of a block. A multiply-add or a copy
-// counts as one, and a function as its polynomial or its calls. Loads are not counted, because instances share them.
-// The result is at least 1. `exprs`: the expressions that the block evaluates, each once.
+// Return the number of machine instructions for one vector register of instances of a block. An operation counts as
+// one, but functions such as exp and sin, float maxima and minima, padding (kWithin) and gathers count as `costs` says.
+// A reduction adds one per result, but the multiplication and the addition of a sum of products count as one together.
+// Loads are not counted, because instances share them, nor are constants and indices. The result is at least 1, as for
+// a copy. `exprs`: the expressions that the block evaluates, each once.
 int64_t Instructions(const Program& program, Id block, const CostTable& costs);
 int64_t Instructions(const Program& program, Id block, absl::Span<const Id> exprs, const CostTable& costs);
 

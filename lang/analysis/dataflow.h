@@ -22,7 +22,8 @@ std::vector<Id> BodyExprs(const Program& program, Id block);
 // iters. Gathers returns the kGather expressions, which read at indices that the body computes.
 std::vector<Id> Loads(const Program& program, Id block);
 std::vector<Id> Gathers(const Program& program, Id block);
-// Returns the kLoad expressions that read one buffer. Skips parts of the body that do not read it.
+// LoadsOf returns the block's kLoad expressions that read one buffer, each once, in order of first use. GathersFrom is
+// true if the block reads the buffer by a gather.
 std::vector<Id> LoadsOf(const Program& program, Id block, Id buffer);
 bool GathersFrom(const Program& program, Id block, Id buffer);
 // Return the distinct buffers that a block reads (in order of first use) or writes. Reads and Writes test for one
@@ -47,10 +48,11 @@ std::vector<Id> Consumers(const Program& program, Id block);
 // True if the block writes a buffer that is no temporary: an output of the program or its status.
 bool WritesOutput(const Program& program, Id block);
 
-// True if a comes before b in program order; a loop comes before the nodes in it.
+// True if a comes before b in program order. A loop or block comes before the nodes in it. False if a is b.
 bool Before(const Program& program, Id a, Id b);
 bool IsAncestor(const Program& program, Id ancestor, Id node);  // a node is its own ancestor
-// Returns the lowest node that is an ancestor of all given nodes; a node is its own ancestor.
+// Returns the lowest node that is an ancestor of all given nodes, of which there must be one or more. A node is its own
+// ancestor.
 Id LowestCommonAncestor(const Program& program, const std::vector<Id>& nodes);
 
 }  // namespace kiln

@@ -23,8 +23,8 @@ bool HasInnerGuards(const Program& program, const Bindings& bindings, Id at);
 std::vector<int> EmptyingIters(const Program& program, const Bindings& bindings, Id at);
 
 // True if the block may read only a part of the region of the buffer that ReadRegion (lang/analysis/region.h) returns:
-// guards of its iters, or conditions around its loads, may exclude elements that lie inside the buffer. Always true for
-// gathers.
+// guards of its iters, or conditions around its loads, may exclude elements that lie inside the buffer. Always true if
+// the block gathers from the buffer.
 bool ReadsLessThanRegion(const Program& program, const Bindings& bindings, Id buffer);
 
 // True if every condition of a kWithin says that an index of the load lies inside its dimension of the buffer.

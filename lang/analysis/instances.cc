@@ -97,7 +97,7 @@ bool Determine(const Program& program, const std::vector<IndexSum>& sums, const 
 bool WritesElementsOnce(const Program& p, Id block, Id buffer, Id fixed) {
   if (p.block(block).monoid != kNone || EnclosingBlock(p, block) != kNone) return false;
   const auto iters = p.Iters(p.block(block).iters);
-  std::set<int32_t> told;  // iters that the indices of an element are
+  std::set<int32_t> told;  // iters each of which alone is an index of the result
   for (const Access& dest : p.Accesses(p.block(block).dests)) {
     if (dest.buffer != buffer) continue;
     if (!told.empty()) return false;

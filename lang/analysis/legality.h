@@ -25,21 +25,23 @@ absl::Status CheckRestrictions(const Program& program);
 // write only temporaries that no other nests write. Temporaries that other nests read must be in global memory.
 // Prepared nests must come first.
 absl::Status CheckPrepared(const Program& program);
-// OK if every buffer that belongs to a thread, warp, warpgroup or block is used in one kernel, and each of
-// its elements by one owner. In a program with axes, every child of the root is a kernel. All uses of such a
-// buffer must be below the same axis loop, or their indices must determine the iteration of the axis in the same
-// way. Iterations of an axis must not recompute an element of a buffer that they share, except by a single
-// store. Threads of a reduction must combine into one element. Programs without axes are OK.
+// OK if every buffer with another owner than the grid is used in one kernel, and each of its elements by one owner. In
+// a program with axes, every child of the root is a kernel. All uses of such a buffer must be below the same axis loop,
+// or their indices must determine the iteration of the axis in the same way. Iterations of an axis must not write the
+// same element of a buffer that they share, except in a store that is its only writer, or in two stores that come from
+// one block of the original program. Threads of a reduction must combine into one element. Programs without axes are
+// OK. Otherwise kFailedPrecondition.
 absl::Status CheckOwners(const Program& program);
 absl::Status CheckOwner(const Program& program, Id buffer);  // checks one buffer
 // OK if the program after a step passes CheckOwners, or if the program before the step fails it.
 absl::Status CheckKeepsOwners(const Program& before, const Program& after);
-// OK if the pipelined loop has a stage (0 .. 64) for each child and a ring for each buffer that one child writes for
-// another. Such a buffer must be a temporary that only this loop uses. One block writes it anew in each iteration, and
-// later children of the same or a later stage read what that block wrote. Its ring has at least one copy more than the
-// stages by which the last reader lags behind the writer, and at most 65. An asynchronous child must be a copy, and a
-// bulk copy must be a box; elements beyond bounds may be zeros. No two children write one buffer. A producer writes
-// rings only. A producer or bulk copy reads nothing that its nest writes, except rings of such children.
+// OK if the pipelined loop has a stage (0 .. 64) and an order of its own for each child, a ring for each buffer that
+// one child writes for another, and no other rings. Such a buffer must be a temporary that only this loop uses. One
+// block writes it anew in each iteration. Children that come later in the program read what that block wrote, in a
+// later stage, or in the same stage and a later order. Its ring has at least one copy more than the stages by which the
+// last reader lags behind the writer, and at most 65. An asynchronous child must be a copy, and a bulk copy must be a
+// box; elements beyond bounds may be zeros. No two children write one buffer. A producer writes rings only. A producer
+// or bulk copy reads nothing that its nest writes, except rings of such children.
 absl::Status CheckPipeline(const Program& program, Id loop);
 
 // A buffer that one child of a loop writes and other children read. Numbers are positions among the children.
@@ -57,13 +59,14 @@ bool IsBlockAxis(LoopKind kind);
 bool IsThreadAxis(LoopKind kind);
 bool OnAxis(const Program& program, Id loop);
 bool HasAxes(const Program& program);
-// True if each iteration of this axis loop has its own copy of the buffer, as the buffer's owner implies.
+// True if each iteration of this axis loop has its own copy of the buffer, as the buffer's owner implies: a thread's
+// buffer on every axis, a warp's or warpgroup's on all but thread-x, a block's on block axes only.
 bool IsPrivateTo(const Program& program, Id buffer, Id loop);
 
-// The number of threads of a kernel along each axis. The kernel is the child `nest` of the root. If it uses a fragment,
-// it consists of warps or warpgroups: thread-x counts the lanes of one (a multiple of 32 or 128), even if no loop is on
-// thread-x, and thread-y and thread-z count the warps or warpgroups. A thread's number is x + threads.x * (y +
-// threads.y * z).
+// The number of threads of a kernel along each axis: the greatest extent of its loops on that axis, 1 if there is none.
+// The kernel is the child `nest` of the root. If it uses a fragment, it consists of warps or warpgroups: thread-x
+// counts the lanes of one (rounded up to a multiple of 32 or 128), even if no loop is on thread-x, and thread-y and
+// thread-z count the warps or warpgroups. A thread's number is x + threads.x * (y + threads.y * z).
 struct Threads {
   int64_t x = 1, y = 1, z = 1;
   Owner collective = Owner::kThread;  // kWarp or kWarpgroup if the kernel consists of these
@@ -80,7 +83,7 @@ Owner RunnerOf(const Program& program, Id block);
 // iteration in both blocks. Other loops may be in different iterations.
 bool StaysWith(const Program& program, Id buffer, Id a, Id b, Owner owner, Id fixed);
 // NestOf returns the ancestor of a node that is a child of the root (or the node itself). IsKernel is true if some loop
-// of the nest, a child of the root, is on a block or thread axis.
+// of the nest, a child of the root, is on a block or thread axis and has several iterations.
 Id NestOf(const Program& program, Id node);
 bool IsKernel(const Program& program, Id nest);
 

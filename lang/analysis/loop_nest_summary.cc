@@ -123,7 +123,8 @@ LoopNestSummary::Values LoopNestSummary::ValuesOf(Range marks, int32_t iters) {
   return values;
 }
 
-// Returns a guess of a computed index, not exact and not bounded: the terms of its source indices, each with scale 1.
+// Returns a guess of a computed index, not exact and not bounded: the loops of all iter values (kIndex) and all indices
+// of loads in its expression, each loop as a term with scale 1.
 LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
   Values sources;
   absl::InlinedVector<Id, 8> open{index};
@@ -311,7 +312,8 @@ void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Va
     }
   }
   out.exact = false;
-  // Bounds the sum of the terms that are not multiples of the divisor. The multiples stay linear.
+  // Bounds the value before the division. If no remainder is taken, terms that are multiples of the divisor stay linear
+  // and are left out of the bounds.
   const auto divides = [&](const NestTerm& t) {
     return split.extent == 0 && !t.guess && t.scale > 0 && t.scale % split.lower == 0;
   };
@@ -452,8 +454,8 @@ bool LoopNestSummary::IsPrivate(Id buffer, const NestLoop& loop) const {
 }
 
 // Compacts one axis of a buffer and returns its new size: removes the terms of loops around the allocation, and of axes
-// whose iterations have their own copies (compared by kind and extent). Changes nothing unless all accesses agree on
-// these terms, and the rest of what is read is also written.
+// whose iterations have their own copies (compared by kind and extent). Changes nothing, and returns the old size,
+// unless all accesses agree on these terms, the rest of what is read is also written, and the axis gets smaller.
 int64_t LoopNestSummary::PlaceAxis(const NestBuffer& placed, int axis) {
   const Id buffer = accesses_[placed.first].buffer;
   const auto outside = [&](const NestTerm& t) {

@@ -1,9 +1,9 @@
 // Summarizes a program for cost features and limits. Flat arrays hold every access as a linear function of
 // the live loops.
 //
-// Read follows each loop's definition once, applies layouts, and compacts temporaries as lowering does: a
-// temporary that is used below some loops only keeps the elements that are live there. Strides and sizes are
-// thus those of the generated code. Reading takes microseconds. Use it where thousands of programs are
+// Read follows each loop's definition once, applies layouts, and compacts temporaries as lowering does: a temporary
+// whose uses are all below some loops keeps only the elements that one iteration of these loops needs. Strides and
+// sizes are thus those of the generated code. Reading takes microseconds. Use it where thousands of programs are
 // analysed each second, and lang/analysis/bindings.h elsewhere.
 //
 //   LoopNestSummary nests;            // one per thread: keeps its memory from program to program
@@ -52,9 +52,9 @@ struct NestAxis {
 struct NestAccess {
   Id buffer = kNone;
   int32_t block = 0;
-  int32_t next = -1;                   // the next access of the same buffer
+  int32_t next = -1;                   // the access of this buffer that was added before; -1: none
   bool reads = false, writes = false;  // both: the destination of a reduction
-  uint64_t within = 0;                 // loops that decide whether a load under `within` happens
+  uint64_t within = 0;                 // mask of the loops that decide whether a load under kWithin happens
   Range axes;
 };
 
@@ -72,10 +72,10 @@ struct NestBlock {
 };
 
 struct NestBuffer {
-  int32_t first = -1;  // first access, continued by NestAccess::next; -1: not used
+  int32_t first = -1;  // the access added last; NestAccess::next leads to the earlier ones; -1: not used
   int32_t shared = 0;  // number of loops around all of its accesses
-  // The number of loops around the buffer's allocation: the loops around all its accesses, up to the first one that is
-  // vectorized or is an axis whose iterations share the buffer. 0 if it is no temporary.
+  // The number of loops around the buffer's allocation: the loops around all its accesses, up to the first one that has
+  // several iterations and is vectorized or is an axis whose iterations share the buffer. 0 if it is no temporary.
   int32_t home = 0;
   int32_t home_loop = -1;
   int64_t elements = 0;  // after compaction; of a fragment, those that a lane holds
@@ -104,7 +104,8 @@ class LoopNestSummary {
   uint64_t Indexed(const NestAccess& access) const;
   // Returns by how many elements of memory one iteration of the loop at `depth` moves an access; 0 if it does not move.
   // Counts the terms of the index that contain the loop or its remainder (i, i % n), as if no remainder wrapped around.
-  // Ignores terms that contain a quotient of the loop (i / n, (i / n) % m).
+  // Ignores terms that contain a quotient of the loop (i / n, (i / n) % m). In an index that is not exact, guesses
+  // count with their guessed scales.
   int64_t Stride(const NestAccess& access, int depth) const;
 
  private:

@@ -14,7 +14,8 @@
 namespace kiln {
 namespace {
 
-// True if a loop around `loop` carries values of the buffer from one of its iterations to another.
+// True if a loop with several iterations around `loop` may carry values of the buffer from one of its iterations to
+// another.
 bool IsCarriedAround(const Program& p, Id buffer, Id loop) {
   for (Id at = p.nodes[loop].parent; at != kNone; at = p.nodes[at].parent) {
     if (p.IsLoop(at) && p.loop(at).extent.UpperBound() > 1 && ReadsBeside(p, buffer, at)) return true;

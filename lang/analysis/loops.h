@@ -33,9 +33,9 @@ absl::Status CheckMayLeave(const Program& program, Id block, const std::vector<I
 // have the same terms and move with the loop. It is not so if one block alone is known to write all that is read.
 bool ReadsBeside(const Program& program, Id buffer, Id loop);
 
-// True if parallel iterations of a loop may safely run the same instances of a block that writes the buffer:
-// either the block is a store and the only writer of the buffer below the loop, or no instance repeats
-// (instances.h).
+// True if parallel iterations of a loop may safely run the same instances of a block that writes the buffer: either the
+// block is a store and the only writer of the buffer below the loop, or it is proven that no instance repeats
+// (TellsApart in instances.h).
 bool MayRepeat(const Program& program, Id block, Id buffer, Id loop);
 
 // The kinds of iters of a block that a loop around it feeds. Definitions are not simplified: each loop that results

@@ -16,9 +16,9 @@
 
 namespace kiln {
 
-// OK if the program obeys the rules for registers, nesting and owners that hold before code is generated. A
-// kFailedPrecondition error names the block, buffer and loop of a register access, or the loops that are nested
-// wrongly.
+// OK if the program obeys the rules for registers, nesting and owners that hold before code is generated. Otherwise
+// kFailedPrecondition, which names the block, buffer and loop of a register access, the loops that are nested wrongly,
+// or the buffer or block that CheckOwners refuses.
 absl::Status VerifyLowerable(const LoopNestSummary& nests);
 
 }  // namespace kiln

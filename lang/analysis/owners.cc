@@ -20,7 +20,7 @@ struct Use {
   Id block = kNone;
   Range index;
   bool combines = false;      // it is the result of a reduction
-  std::vector<Id> axes = {};  // loops on axes around the use that are outside of one owner
+  std::vector<Id> axes = {};  // loops on axes around the use whose iterations have different owners
 };
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
@@ -225,7 +225,7 @@ class OwnerCheck {
 
   // Adds to `told` sums of axes that the index in dimension `dim` determines: all terms of axes if the other terms
   // change the index by less than their common step, otherwise each term that can be extracted alone. Adds nothing
-  // unless the terms of axes are the same in all uses.
+  // unless the terms of axes are the same in all uses, and so are the terms of loops around all uses.
   void AddTold(const std::vector<Bindings>& bindings, int dim, ExtentOf extents,
                std::vector<IndexSum>& told) const {
     std::vector<Parts> all;
@@ -342,9 +342,9 @@ bool ArePartsOfOne(const Program& p, Id a, Id b) {
          one.origin == other.origin && p.List(one.map) == p.List(other.map);
 }
 
-// OK if different iterations of an axis never write the same element of the buffer, one in block `a` and the other in
-// block `b`. Skips axes whose iterations have their own copies. OK, too, if the blocks are parts of one store, which
-// write the same values.
+// OK if it is proven that different iterations of an axis never write the same element of the buffer, one in block `a`
+// and the other in block `b`. Skips axes whose iterations have their own copies. OK, too, if the blocks are parts of
+// one store, which write the same values.
 absl::Status CheckWriters(const Program& p, Id buffer, Id a, Id b) {
   if (ArePartsOfOne(p, a, b)) return absl::OkStatus();
   for (Id at = LowestCommonAncestor(p, {a, b}); at != kRoot; at = p.nodes[at].parent) {
@@ -374,7 +374,7 @@ absl::Status CheckCombining(const Program& p, Id block) {
 }
 
 // Checks one buffer in a program with axes: iterations of an axis must not write elements of a shared buffer that
-// others write too, and only the buffer's owner may use it (CheckOwner in legality.h).
+// others write too (a store by the only writer may), and only the buffer's owner may use it (CheckOwner in legality.h).
 absl::Status CheckUses(const Program& program, Id buffer) {
   const std::vector<Id> writers = Writers(program, buffer);
   for (size_t b = 1; b < writers.size(); ++b) {

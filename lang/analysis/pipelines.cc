@@ -34,8 +34,9 @@ class WriteCounter {
   }
 
   // Returns the box of its only result that the block writes in one iteration of `at_`. Returns nullopt if that is no
-  // box, if guards make the box differ between iterations, or if there is too much to count. Ignores guards that keep
-  // an iter within its extent.
+  // box, if guards make the box differ between iterations, or if more than 16384 instances or elements would be
+  // counted. Ignores a guard that keeps an iter within its extent if the guard depends on other loops than those below
+  // `at_`.
   std::optional<Region> Count() {
     if (!Prepare()) return std::nullopt;
     std::vector<int64_t> least(inner_.size(), kMaxCounted), most(inner_.size(), -1);
@@ -144,9 +145,9 @@ class WriteCounter {
   const Bindings& bindings_;
   const Id at_;
   const Extents extents_;
-  std::vector<Id> loops_;  // from `at_` down to the block
+  std::vector<Id> loops_;  // below `at_`, around the block
   std::vector<int64_t> values_;
-  std::vector<IndexSum> inner_;  // by dimension: what these loops give
+  std::vector<IndexSum> inner_;  // by dimension of the result: the terms of its index that depend on loops_
   std::vector<Interval> bounds_;
   std::vector<Guard> guards_;
   absl::flat_hash_map<Id, IndexSum> marks_;

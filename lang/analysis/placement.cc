@@ -305,7 +305,7 @@ class PartsRead {
   // Adds a read of `buffer` at `index` in dimension d. One iteration of the loop writes the range `part` of this
   // dimension, and the whole loop writes `all`. kFailedPrecondition unless the index is a constant in `part`, or one
   // iter whose values all lie in `all` and that has the same part in all reads. If the iter is reduced over, `part`
-  // must contain all its values. At most kMaxRead - 1 iters may be read.
+  // must contain all its values. At most 15 iters may be read.
   absl::Status Add(Id producer, Id buffer, size_t d, Id index, const DimRange& part, const DimRange& all) {
     const absl::string_view name = program_.Text(program_.buffers[buffer].name);
     if (const IndexMark& mark = program_.marks[index]; mark.splits.count == 0) {

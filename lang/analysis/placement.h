@@ -11,10 +11,12 @@
 namespace kiln {
 
 // OK if the primitive compute-at applies: it moves the block below the loop, before the loop's first child that needs
-// the block's result.
+// the block's result. Otherwise kFailedPrecondition with the reason. Among others, all readers must be below the loop,
+// and the block must alone write its results, which must be temporaries.
 absl::Status CheckComputeAt(const Program& program, Id block, Id loop);
 // OK if the primitive reverse-compute-at applies: it moves the block below the loop, after the loop's last child that
-// writes what the block reads.
+// writes what the block reads. Otherwise kFailedPrecondition with the reason. Among others, each iteration of the loop
+// must complete what the block then reads.
 absl::Status CheckReverseComputeAt(const Program& program, Id block, Id loop);
 absl::Status CheckComputeInline(const Program& program, Id block);
 absl::Status CheckReverseComputeInline(const Program& program, Id block);

@@ -40,7 +40,8 @@ bool IsAlone(const Program& program, Id mark, const IndexSum& value);
 // that is proven to lie within its dimension; otherwise kNone.
 std::vector<int32_t> GatherMarks(const Program& program, Id block, const Expr& gather);
 
-// True if proven: every element in `part` is also in `whole`.
+// True if proven: in each dimension, the range of `part` lies within the range of `whole`. Ignores gaps in `whole` (see
+// IsDense).
 bool Contains(const Region& whole, const Region& part);
 
 // Removes values that provably lie outside of 0 .. extent-1 from the range; at least one value remains. Leaves a range
@@ -48,11 +49,11 @@ bool Contains(const Region& whole, const Region& part);
 DimRange Clipped(DimRange range, int64_t extent);
 
 // Returns a region that contains the regions `a` and `b`, which may be empty. A dimension is whole if the two bases in
-// it depend on loops in different ways.
+// it depend on loops in different ways. A dimension is dense only if the result provably has no gaps.
 Region Union(const Program& program, Id buffer, const Region& a, const Region& b);
 
-// The ranges of a block's iters that compute a region of its only result. `exact`: proven that they compute nothing
-// else.
+// The ranges of a block's iters that compute a region of its only result. Iters that do not alone (or plus a constant)
+// index the result take all their values. `exact`: proven that the ranges compute nothing else.
 struct Making {
   std::vector<DimRange> ranges;
   bool exact = true;

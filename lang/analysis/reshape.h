@@ -12,7 +12,8 @@ namespace kiln {
 IndexSum FlatIndex(const Program& program, Id buffer, Range index);
 
 // Returns the iters of a block as functions of the indices at which it reads the buffer (Source::Iter(dimension)).
-// Returns nullopt unless the block provably reads every element, each in exactly one instance.
+// Returns nullopt unless the block's loads provably read every element, each in exactly one instance. All loads of the
+// buffer must have the same indices. Ignores gathers.
 std::optional<std::vector<IndexSum>> ItersByElement(const Program& program, Id block, Id buffer);
 
 // The first and last index of a box, by dimension.

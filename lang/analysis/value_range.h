@@ -1,8 +1,8 @@
 // The range of values of an expression: an interval with saturating ends, and whether it contains 0 and -1.
 //
-// The ends of an integer range are values. The ends of a float range are integers around the values, and a
-// saturated end means infinity. A range contains every value that occurs, and may contain others. All
-// functions are pure.
+// The ends of an integer range are values. The ends of a float range are integers around the values, and a saturated
+// end means infinity. A range contains every value that occurs, except NaN, and may contain others. All functions are
+// pure.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct ValueRange {
   // Returns this range in normal form: an end that is excluded (0 or -1) moves inwards, and the flags agree with the
   // ends.
   ValueRange Normal() const;
-  ValueRange Without(int64_t value) const;  // removes a value; exact at the ends, for 0 and for -1
+  ValueRange Without(int64_t value) const;  // removes a value that is an end, 0 or -1; keeps others
   friend bool operator==(const ValueRange&, const ValueRange&) = default;
 };
 

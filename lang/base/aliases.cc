@@ -25,9 +25,10 @@ constexpr Alias kAliases[] = {
     {NameKind::kSpace, "", "cpu-dots", "cpu", "0.2.0"},
 };
 
-// Renames the module, choice and space in a path such as "MODULE/BLOCK/CHOICE#2", to stored or to current names. In a
-// path without a module, as in a pin, the choice may belong to any module: to find its stored name, takes the rows of
-// all modules; its current name stays as it is.
+// Renames the module and the choice in a path such as "MODULE/BLOCK/CHOICE#2", to stored or to current names. In both
+// cases, an old name of a space becomes its current one, without options. In a path without a module, as in a pin, the
+// choice may belong to any module: for the stored name, takes the rows of all modules. For the current name, keeps the
+// choice as it is.
 std::string Renamed(absl::string_view path, bool to_stored) {
   const auto rename = to_stored ? StoredName : CurrentName;
   std::vector<std::string> parts = absl::StrSplit(path, '/');

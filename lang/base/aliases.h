@@ -35,13 +35,15 @@ struct Alias {
 absl::Span<const Alias> Aliases();
 
 // StoredName returns the old spelling of a name, which traces store; CurrentName returns the new spelling. A name
-// without a row in the table stays as it is. `module` is the current name of the module that has the choice or option.
+// without a row in the table stays as it is. If several old names have one current name, StoredName returns the first
+// of them. `module` is the current name of the module that has the choice or option; empty for other kinds.
 absl::string_view StoredName(NameKind kind, absl::string_view name, absl::string_view module = "");
 absl::string_view CurrentName(NameKind kind, absl::string_view name, absl::string_view module = "");
 
 // Return the stored or the current form of the full name of a choice or site: "MODULE/BLOCK/CHOICE", with or without
-// "SPACE/" before it and "#2" behind. A pin may leave out the beginning. Several old names of spaces become one current
-// name.
+// "SPACE/" before it and "#2" behind. Both forms have the current name of the space, without its options. A pin may
+// leave out the beginning: if it has no MODULE, StoredPath renames the choice as that of any module, and CurrentPath
+// keeps it.
 std::string StoredPath(absl::string_view path);
 std::string CurrentPath(absl::string_view path);
 

@@ -1,5 +1,6 @@
-// Defects that tests plant to see whether the test suite finds them. A condition such as KILN_DEFECT("x") is
-// false and free; the instrumented build can make one of them true, by its name.
+// Defects that tests plant to see whether the test suite finds them. In usual builds, a condition such as
+// KILN_DEFECT("x") is the constant false. In builds with the macro KILN_DEFECTS, PlantDefect makes the conditions of
+// one name true at run time.
 #pragma once
 
 #include "absl/strings/string_view.h"
@@ -9,7 +10,7 @@ namespace kiln {
 // Makes the conditions KILN_DEFECT(name) true in this process and those of all other names false; "" makes all false.
 // Do not call it while other threads run. It has no effect in builds without defects.
 void PlantDefect(absl::string_view name);
-bool HasDefects();  // whether this build has defects
+bool HasDefects();  // whether this build has the macro KILN_DEFECTS, so that PlantDefect has an effect
 
 namespace internal {
 bool IsPlanted(const char* name);

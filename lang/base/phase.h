@@ -17,7 +17,8 @@ class Phase {
 
   static const char* Current();  // "" outside of all phases
 
-  // Calls `changed` with the current phase each time that it changes from now on, in place of an earlier watcher.
+  // From now on, calls `changed` at the start and at the end of each phase, with the phase that is current then.
+  // Replaces an earlier watcher; null removes it.
   static void Watch(void (*changed)(const char* now));
 
  private:

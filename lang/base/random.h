@@ -1,4 +1,4 @@
-// All randomness in Kiln comes from these classes.
+// Random numbers for the search and for sampled schedules: repeatable draws that depend on a key.
 //
 // Engine is counter based: its stream depends only on its key. The key of a step's randomness is the
 // identity of the step (seed, task, round, chain, step, purpose), so there is no state to save or restore
@@ -17,7 +17,8 @@
 
 namespace kiln {
 
-// A UniformRandomBitGenerator of 64 bits, usable with Boost.Random's distributions.
+// A UniformRandomBitGenerator of 64 bits, usable with Boost.Random's distributions. Runs SplitMix64 from a hash of the
+// key, so equal keys give equal streams.
 class Engine {
  public:
   using result_type = uint64_t;

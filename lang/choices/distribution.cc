@@ -260,8 +260,8 @@ double Distribution::LogProb(absl::Span<const int64_t> decision) const {
   return std::log(weights_[IndexOf(decision)] / total);
 }
 
-// Returns the probability with which a ceil tile is drawn from the tiles that divide the extent: 1/2, or 1 or 0 if only
-// one of the two kinds exists.
+// Returns the probability with which a ceil tile is drawn from the tiles that divide the extent: 0 if there are none, 1
+// if there are no tiles within kCeilReach to draw instead, else 1/2.
 double Distribution::PerfectShare() const {
   if (CountBoundedTiles(bounds()) == 0) return 0;
   return CountCeilTiles(bounds()) == 0 ? 1 : 0.5;

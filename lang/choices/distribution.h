@@ -23,10 +23,10 @@ class Distribution {
  public:
   enum class Kind : uint8_t { kPerfectTile, kBoundedTile, kCeilTile, kDiscrete, kListed };
 
-  // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors whose last factor is
-  // at most `innermost` (0: no limit). The draw is exact. It weights the last factor by its number of completions; then
-  // the exponent of each remaining prime gets a uniform composition (NeurIPS'22, section 3.2 names the variable; the
-  // closed form is ours).
+  // Returns a uniform distribution over the ordered factorizations of extent into `parts` >= 2 factors whose last
+  // factor is at most `innermost` (0: no limit). The draw is exact. It weights the last factor by its number of
+  // completions. Then the exponent of each remaining prime gets a uniform composition (NeurIPS'22, section 3.2 names
+  // the variable; the closed form is ours).
   static Distribution PerfectTile(int64_t extent, int parts, int64_t innermost);
   // Returns a uniform distribution over the ordered factorizations of extent into `parts` factors within bounds: the
   // product of the last i+1 factors is at most most[i] and a multiple of multiple[i] (0: no bound). Both lists have
@@ -34,11 +34,12 @@ class Distribution {
   // chains that complete it. The support may be empty: see SupportSize.
   static Distribution BoundedTile(int64_t extent, int parts, absl::Span<const int64_t> most,
                                   absl::Span<const int64_t> multiple);
-  // Returns a distribution of tiles that need not divide the extent: the first of `parts` factors is ceil(extent /
-  // product of the others). All factors have a product of at most extent * (1 + waste); the others have bounds as in
-  // BoundedTile. Half of the time, it draws uniformly from the tiles that divide the extent (if any), else from all
-  // tiles whose other factors have a product of at most kCeilReach. A tile of both kinds has the sum of the two
-  // probabilities.
+  // Returns a distribution of tiles that need not divide the extent: the first of `parts` >= 2 factors is ceil(extent /
+  // product of the others). The product of all factors is at most extent * (1 + waste), with waste in 0 .. 16. The
+  // factors after the first have bounds as in BoundedTile; the last number of both lists is ignored. With probability
+  // 1/2 each, it draws uniformly from the tiles that divide the extent, or from all tiles whose factors after the first
+  // have a product of at most kCeilReach. If one of these two sets is empty, it always draws from the other. A tile in
+  // both sets has the sum of the two probabilities.
   static Distribution CeilTile(int64_t extent, int parts, double waste, absl::Span<const int64_t> most,
                                absl::Span<const int64_t> multiple);
   static constexpr int64_t kCeilReach = int64_t{1} << 16;
@@ -46,8 +47,8 @@ class Distribution {
   // Uniform returns one with equal weights. Values are distinct, weights positive.
   static Distribution Discrete(absl::Span<const int64_t> values, absl::Span<const double> weights);
   static Distribution Uniform(absl::Span<const int64_t> values);
-  // Returns the distribution `of` under the condition that it draws one of `decisions`, which stand one after the
-  // other. Decisions outside the support of `of` are left out; the support may become empty.
+  // Returns the distribution `of` under the condition that it draws one of `decisions`, a flat list of their numbers.
+  // Decisions outside the support of `of` are left out, and duplicates count once. The support may become empty.
   static Distribution Only(const Distribution& of, absl::Span<const int64_t> decisions);
 
   Kind kind() const { return kind_; }
@@ -60,10 +61,11 @@ class Distribution {
   Decision Sample(Dice& dice) const;
 
   // Draws a neighbour `to` of `current` and returns it with the log probabilities K(to | current) and K(current | to).
-  // Never returns `current` if the support has another decision. Perfect and bounded tiles move a divisor from one
-  // factor to another within the bounds. Discrete and listed distributions draw among the other decisions by weight.
-  // Ceil tiles take, half of the time, a tile with a small change in one factor after the first, or with a prime moved
-  // between two of these factors; otherwise they draw another tile from the prior.
+  // Returns `current` with two zeros if the support has no other decision, and never otherwise. `current` must be in
+  // the support. Perfect and bounded tiles move a divisor from one factor to another within the bounds; all such moves
+  // are equally likely. Discrete and listed distributions draw among the other decisions by weight. Ceil tiles take,
+  // half of the time, one of the CeilNeighbours (lang/choices/tile_support.h), equally likely. Otherwise, or if there
+  // are none, they draw another tile from the prior.
   struct Proposal {
     Decision to;
     double log_forward = 0, log_backward = 0;

@@ -1,5 +1,5 @@
 // Counts and draws tiles under bounds. Private to the bounded and ceil tiles of lang/choices/distribution.h, which
-// defines them. Tables are memoized per thread.
+// defines them. Counts are memoized per thread.
 #pragma once
 
 #include <functional>
@@ -32,14 +32,16 @@ void ForEachBoundedTile(const TileBounds& bounds, const std::function<void(const
 void ForEachBoundedNeighbour(const TileBounds& bounds, absl::Span<const int64_t> tile,
                              absl::FunctionRef<void(const Decision&)> visit);
 
-// Tests, counts, draws and visits ceil tiles: the first factor is ceil(extent / product of the others), and that
-// product is at most Distribution::kCeilReach.
+// Tests, counts, draws and visits ceil tiles: the first factor is ceil(extent / product of the others). The factors
+// after the first keep the bounds and have a product of at most Distribution::kCeilReach. The product of all factors is
+// at most extent * (1 + waste).
 bool IsCeilTile(const TileBounds& bounds, absl::Span<const int64_t> tile);
 double CountCeilTiles(const TileBounds& bounds);
 Decision SampleCeilTile(const TileBounds& bounds, Dice& dice);
 void ForEachCeilTile(const TileBounds& bounds, const std::function<void(const Decision&)>& visit);
 // Returns the ceil tiles that differ from `tile` by 1 or a factor of 2 in one factor after the first, or by a prime
-// moved between two of these. Being such neighbors is symmetric. A tile beyond kCeilReach has none.
+// moved between two of these. The first factor follows from the others. Being such neighbors is symmetric. Returns none
+// if `tile` is no ceil tile, for example beyond kCeilReach.
 std::vector<Decision> CeilNeighbours(const TileBounds& bounds, absl::Span<const int64_t> tile);
 
 }  // namespace kiln

@@ -39,7 +39,7 @@ bool IsReduction(const Program& p, Id block, int iter) {
 }
 
 // Returns the iter that walks a dimension: the only one of its index, or the only spatial one, as h in h*2 + p.
-// Otherwise -1.
+// Otherwise, and if that iter is divided, returns -1.
 int IterAlong(const Program& p, Id block, Id mark) {
   const IndexSum sum = p.SumOf(mark);
   int along = -1;
@@ -213,8 +213,9 @@ class KeptOrders {
   }
 
   // Keeps the order of a buffer b if all blocks that have b in `to` are stores that permute nothing, and all buffers
-  // that these have in `from`, except constants, are kept. `from` and `to` return the buffers that a block reads and
-  // writes, or the reverse. In `blocks`, those with a buffer in `to` come before those with it in `from`.
+  // that these have in `from`, except constants, are kept (at least one). `from` and `to` return the buffers that a
+  // block reads and writes, or the reverse. In `blocks`, those with a buffer in `to` come before those with it in
+  // `from`.
   void Spread(const std::vector<Id>& blocks, BuffersOf from, BuffersOf to) {
     std::vector<char> connected(kept_.size()), others(kept_.size());
     const auto keeps = [&](Id b) { return kept_[b] != 0 || (connected[b] != 0 && others[b] == 0); };
@@ -280,7 +281,8 @@ class Permuting {
   }
 
   // If a temporary that the block uses gets another order of dimensions, puts the dimensions of the constants that the
-  // block loads in the matching order. Constants of the caller are copied. Constants with bytes stay as they are.
+  // block loads in the matching order. Constants of the caller are copied, prepared ones change in place, and constants
+  // with bytes stay as they are.
   void PermuteConstants(Id block) {
     bool changes = false;
     ForEachDim(p_, block, [&](Id buffer, int, Id) {

@@ -58,11 +58,13 @@ void SeparateConcatenations(Program& program, int64_t alignment);
 //
 //   Y = [A, B];  Z = [A, B, C]   ->   Z = [Y, C]
 //
-// Then the parts of Y can lie in Z, as Y does, although A and B are parts of both.
+// Then the parts of Y can lie in Z, as Y does, although A and B are parts of both. Both concatenations must consist of
+// copies alone, and their shapes may differ only in the dimension along which the parts follow each other. If Z
+// contains several others, it copies the one with the most parts.
 void NestConcatenations(Program& program);
 
 // True if SplitPut can let the store write a temporary of its own, and the stored values are not computed from
-// constants alone.
+// constants alone. False for a store of one element, and in the program's last nest.
 bool CanSplit(const Program& program, const Put& put);
 // Lets the store write to a new temporary, and adds another store that copies the temporary to where the first one
 // wrote. Returns the temporary.

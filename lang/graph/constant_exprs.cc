@@ -22,7 +22,7 @@ void FindIters(const Program& p, Id expr, std::set<int>& iters) {
   for (const Id operand : e.Operands()) FindIters(p, operand, iters);
 }
 
-// Moves the nests that read constants alone, and what such nests compute, before all others.
+// Moves the nests that read only constants, and what such nests compute, before all others. Their order stays.
 void MoveConstantsFirst(Program& p) {
   std::vector<char> varies(
       p.buffers.size());  // by buffer: 1 if something computes it from more than constants

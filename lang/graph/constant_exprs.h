@@ -15,7 +15,7 @@ namespace kiln {
 // outlive it.
 class ConstantBuffers {
  public:
-  // Moves the nests that read constants alone before all other nests.
+  // Moves the nests that read only constants, and what such nests compute, before all other nests.
   explicit ConstantBuffers(Program& program);
 
   // True for a constant, with bytes or without, and for a buffer that the prepare phase computes from constants of the
@@ -25,8 +25,8 @@ class ConstantBuffers {
   // phase computes from such constants.
   bool IsGiven(Id buffer) const;
 
-  // True if the expression loads from constants (IsConstant) alone, and contains no gather, no padding (kWithin) and no
-  // value of an iter (kIndex).
+  // True if all loads of the expression are from constants (IsConstant), or it has none, and it contains no gather, no
+  // padding (kWithin) and no value of an iter (kIndex).
   bool ReadsOnlyConstants(Id expr) const;
 
   // Adds a buffer and a block that computes buffer[iters] = value, before the child `before` of the root, and returns
@@ -39,7 +39,8 @@ class ConstantBuffers {
   // Adds a temporary without a block, and returns it. If it is a constant, the caller adds blocks that write all of it
   // from constants.
   Id Add(const std::string& buffer, DType dtype, const std::vector<Extent>& shape, bool is_constant);
-  // Adds a block that stores dest[index] = value, before a child of the root. Value and index are over these iters.
+  // Adds a block that stores dest[index] = value, before a child of the root. Value and index are over these iters, all
+  // of which become spatial.
   void AddStore(absl::string_view block, const std::vector<Iter>& iters, Id dest,
                 const std::vector<IndexSum>& index, Id value, Id before);
   // Adds a block that copies to[written] = from[read], before a child of the root. It has one iter for each dimension

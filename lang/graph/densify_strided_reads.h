@@ -15,9 +15,10 @@
 
 namespace kiln {
 
-// Copies each operand of a reduction that is read at every second, third, .. element of a dimension, if each
-// element is read at least costs.dense_reuse times. The copy runs before the block's nest, which must contain
-// only this block. Returns the copying blocks. Safe from any thread.
+// Copies each operand of a reduction that is read at every second, third, .. element of a dimension, if the extents of
+// the spatial iters that do not index it multiply to at least costs.dense_reuse: each element is read so often. Skips
+// operands that the block writes. The copy runs before the block's nest, which must contain only this block. Returns
+// the copying blocks, none for a block that does not reduce. Safe from any thread.
 std::vector<Id> DensifyStridedReads(Program& program, Id block, const CostTable& costs = {});
 
 }  // namespace kiln

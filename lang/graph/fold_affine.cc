@@ -46,8 +46,10 @@ class Folder {
   }
 
  private:
-  // Returns true if the block sums products with a constant that the caller gives, into a temporary of floats. Then
-  // product_ is the block, factor_ the load of the constant, and sums_ the temporary.
+  // Returns true if the block sums products of floats, one factor of which is its only load of a constant that the
+  // caller gives, into a temporary that nothing else writes. The block must have no domain marks and no blocks within,
+  // and its start value, if any, must read constants alone. Then product_ is the block, factor_ the load of the
+  // constant, and sums_ the temporary.
   bool Find(Id block) {
     const BlockNode& b = p_.block(block);
     if (b.monoid == kNone || p_.monoids[b.monoid].kind != Monoid::Kind::kSum || b.accumulates ||
@@ -177,8 +179,8 @@ class Folder {
   }
 
   // Adds a store that adds the start value to the finished sums, so that the reduction itself starts from 0. This
-  // serves sums that could not be folded with their reader. Returns false if there is no start value that is computed,
-  // or if it cannot be moved.
+  // serves sums that could not be folded with their reader. Returns false if there is no start value, if it is a
+  // number, or if it cannot be moved.
   bool AddStartLater() {
     const BlockNode b = p_.block(product_);
     if (b.initial.count == 0 || p_.exprs[p_.List(b.initial)[0]].op == Op::kConstant) return false;
@@ -282,7 +284,8 @@ class Folder {
   }
 
   // Returns the expression by which the reader gets the shift: a load from a buffer that is computed once. Returns the
-  // shift itself if it computes nothing, or if that buffer would be larger than the constants that it reads.
+  // shift itself if it computes nothing, or if that buffer would have more elements than the largest given constant
+  // that it reads.
   Id Shift(Id reader, Id shift) {
     if (!IsComputed(shift)) return shift;
     const auto all = p_.Iters(p_.block(reader).iters);

@@ -19,14 +19,14 @@ namespace kiln {
 
 // Folds, in an imported model, the scales and shifts of all sums of products of which one factor is a constant that the
 // caller gives (or computed from such constants). The block that reads the sum may do more, such as a maximum; blocks
-// in between, each of which only applies an affine function, are inlined first. A start value of the sum that reads
-// constants alone becomes a part of the shift.
+// in between, each of which only applies an affine function, are inlined first (also if nothing folds then). A start
+// value of the sum that reads constants alone becomes a part of the shift.
 //
-// A scale folds if the weights are indexed with all iters on which it depends. Nothing folds if the sum has another
-// reader or is a result of the model, or if it starts from 0 and its reader only adds a number or a constant that needs
-// no computing. If a sum does not fold with its reader, a new store adds its start value to the finished sum, unless
-// the start value is a number or the sum is a result. Returns the number of sums that changed in either way. Safe from
-// any thread.
+// A scale folds if each iter on which it depends alone indexes a whole dimension of the weights. Nothing folds if the
+// sum is a result of the model, if its readers are anything but one store that reads each element once, or if it starts
+// from 0 and its reader only adds a number or a constant that needs no computing. If a sum does not fold with its
+// reader, a new store adds its start value to the finished sum, unless the start value is a number or the sum is a
+// result. Returns the number of sums that changed in either way. Safe from any thread.
 int FoldAffine(Program& program);
 
 }  // namespace kiln

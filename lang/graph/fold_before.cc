@@ -66,8 +66,8 @@ class Folder {
     return b.domain.count == 0 && b.dests.count == 1 && b.values.count == 1 && p_.nodes[block].first == kNone;
   }
 
-  // Returns true if the block is a store of rest * scale + shift that only products with given constants read. Then
-  // sets products_, rest_, scale_ and shift_.
+  // Returns true if the block is a store of rest * scale + shift, with or without a shift, to a temporary that only
+  // products with given constants read. Then sets products_, rest_, scale_ and shift_.
   bool Find(Id block) {
     const BlockNode b = p_.block(block);
     if (b.monoid != kNone || !IsSingle(b, block)) return false;

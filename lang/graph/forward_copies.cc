@@ -10,8 +10,8 @@
 namespace kiln {
 namespace {
 
-// Returns the temporary that the block copies element by element in memory order, if the block is its only reader; else
-// kNone.
+// Returns the temporary that the block copies element by element in memory order. Returns kNone for other blocks, and
+// if another block reads the temporary or writes the copy, if dtypes differ, or if either buffer has a layout.
 Id CopiedAsItIs(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid != kNone || b.domain.count != 0 || b.dests.count != 1 || b.values.count != 1) return kNone;

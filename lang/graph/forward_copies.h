@@ -10,8 +10,9 @@
 
 namespace kiln {
 
-// If a temporary is only copied, element by element in memory order, its writers write to the copy's result
-// instead, and the copy's nodes die. Returns true if anything changed. Safe from any thread.
+// If a temporary is only copied, element by element in memory order, its writers write to the copy's result instead,
+// and the copy's nodes die. Nothing else may write that result, both buffers must have the same dtype and no layout,
+// and the index algebra must express the writers' new indices. Returns true if anything changed. Safe from any thread.
 bool ForwardCopies(Program& program);
 
 }  // namespace kiln

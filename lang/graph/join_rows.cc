@@ -72,7 +72,7 @@ class RowJoiner {
     return AtEvenDistances(rows);
   }
 
-  // Keeps the sums at even distances, from the lowest distance on. The first two give the step.
+  // Keeps the sums at evenly spaced distances, from the lowest distance on. The lowest two give the step.
   static Rows AtEvenDistances(Rows rows) {
     if (rows.sums.size() < 2) return rows;
     const int64_t lowest = rows.sums.begin()->first, step = std::next(rows.sums.begin())->first - lowest;

@@ -26,7 +26,7 @@ struct Stage {
   std::vector<int64_t> extents = {};             // of that iter, by block
   int result_dim = -1;                           // of the results: where the iter walks
   std::map<Id, std::vector<Id>> constants = {};  // by constant of the first block: those of all blocks
-  std::map<Id, int> constant_dims = {};          // and the dimension that the iter walks
+  std::map<Id, int> constant_dims = {};  // by constant of the first block: the dimension that the iter walks
 };
 
 int64_t Total(const Stage& stage) {
@@ -155,9 +155,10 @@ class Joiner {
     return list.size() == stage.blocks.size() && list.back() == b;
   }
 
-  // Returns the stage of the stores that read the results of a stage, if each result has one such reader. Returns an
-  // empty stage if no result has, or if the first store reshapes. Returns nullopt if only some results have, if the
-  // stores differ in more than constants, or if a reader gathers.
+  // Returns the stage of the stores that read the results of a stage, if each result has a store of its own as its only
+  // reader. Returns an empty stage if no result has a store as its only reader, or if the first store reshapes. Returns
+  // nullopt if only some results have one, if one store reads several results, if the stores differ in more than
+  // constants, or if a reader gathers.
   std::optional<Stage> NextStage(const Stage& stage) const {
     Stage next;
     std::vector<Id> inputs;

@@ -21,7 +21,7 @@ namespace {
 
 using Pair = std::pair<Id, int>;  // (block, i): its iters i and i + 1; or (buffer, d): dimensions d and d + 1
 
-// True if the block is alone in its nest and has one loop for each iter.
+// True if the block is alone in its nest and has one loop of the same extent for each iter.
 bool HasOwnNest(const Program& p, Id block) {
   if (p.nodes[block].first != kNone) return false;
   std::set<Id> loops;

@@ -17,9 +17,10 @@ namespace kiln {
 // Returns the program with results written in their final shape (lang/graph/forward_copies.h), with strided reads of
 // reductions copied to dense buffers (lang/graph/densify_strided_reads.h), and with dimensions merged. Two iters merge
 // if every access of their block uses both as whole neighboring dimensions or neither, and if the same holds for all
-// other accesses to these buffers. Iters of extent 1 in an index are ignored unless they are all of it. Returns a copy
-// of the program if nothing changes, or if the program is not as imported: each block in its own nest, with a loop for
-// each iter, and no buffer with a layout. Pure; safe from any thread.
+// other accesses to these buffers. Both must be spatial or both reductions, and no condition or index value (kIndex) of
+// the block may name them. Iters of extent 1 in an index are ignored unless they are all of it. Returns a copy of the
+// program if nothing changes, or if the program is not as imported: each block in its own nest, with a loop for each
+// iter, and no buffer with a layout. Pure; safe from any thread.
 //
 // Without the policy "merge-dims" no dimensions merge, without "forward-copies" copies stay, and without
 // "densify-strided-reads" nothing is copied densely.

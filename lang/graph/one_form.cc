@@ -44,7 +44,7 @@ bool IsCopy(const Program& p, Id block) {
 
 // True if the store may be inlined: its result is a temporary and not prepared, and no work is repeated. That holds for
 // a copy that permutes nothing, for a copy that all readers permute again, and for a store whose only reader is a store
-// that reads each element once, in order.
+// that reads each element once, in order, and alone writes its own result.
 bool MayInline(const Program& p, Id block, const std::vector<char>& prepared) {
   const Id result = p.Accesses(p.block(block).dests)[0].buffer;
   if (p.buffers[result].role != Role::kTemporary || prepared[result] != 0) return false;
@@ -107,8 +107,8 @@ class OperandOrder {
   mutable absl::flat_hash_map<Id, int> ranks_;
 };
 
-// Rewrites each block so that its iters have one order. Leaves out iters with one value, except the last reduction iter
-// of a reduction. Then removes the dimensions of one element from temporaries.
+// Rewrites each block so that its iters have one order. Leaves out iters with one value, but a reduction keeps one
+// reduction iter. Then removes the dimensions of one element from temporaries.
 class Iteration {
  public:
   explicit Iteration(Program& program) : p_(program) {}

@@ -27,13 +27,14 @@ struct Outlined {
 };
 
 // Makes a task of the nests (children of the root) that contain these blocks, and of the buffers that they use. A
-// buffer that is only read becomes an input, or a constant if the caller passes its bytes. A buffer that is written and
+// buffer that is only read becomes an input, but scalars and constants stay what they are. A buffer that is written and
 // then read elsewhere, or that is an output of the program, becomes an output. Constants with bytes keep them and are
-// no parameters. Inputs come before outputs, each in order of first use. Each block of the task is its own origin,
-// since schedules of the task are compared with the task.
+// no parameters. A status stays a status. Inputs come before outputs, each in order of first use. Each block of the
+// task is its own origin, since schedules of the task are compared with the task.
 //
-// kFailedPrecondition if a block outside writes a buffer that a block inside writes. The caller ensures that the blocks
-// can run together: no path from one of them to another goes through a block outside.
+// kFailedPrecondition if a block outside writes a buffer that a block inside writes. The errors of Verify if the task
+// is no valid program. The caller ensures that the blocks can run together: no path from one of them to another goes
+// through a block outside.
 //
 // `prepared` (PreparedBuffers, or empty): buffers that are constants for the blocks that only read them. `foreign`:
 // calls of foreign functions, which run outside of the task; buffers that they read count as read elsewhere.
@@ -45,10 +46,10 @@ absl::StatusOr<Outlined> Outline(const Program& program, absl::Span<const Id> bl
 // (lang/graph/simplify_model.h).
 bool HasGivenConstants(const Program& program);
 
-// Returns, by buffer of an imported program, 1 if it can be computed once when constants are prepared: its writers read
-// only constants or such buffers, and at least one that the caller passes. No writer may write more elements than the
-// largest buffer that it reads has: a block that only repeats a constant stays where its result is used. Buffers that
-// are computed from constants with bytes alone stay in their tasks.
+// Returns, by buffer of an imported program, 1 if it is a temporary that can be computed once when constants are
+// prepared, else 0: its writers read only constants or such buffers, and at least one that the caller passes. No writer
+// may write more elements than the largest buffer that it reads has: a block that only repeats a constant stays where
+// its result is used. Buffers that are computed from constants with bytes alone stay in their tasks.
 std::vector<char> PreparedBuffers(const Program& program);
 
 // A task and all places where it occurs.
@@ -77,7 +78,9 @@ struct Task {
 // No task is made of a group whose blocks all compute prepared buffers or serve only the status (buffers of
 // Role::kStatus), nor of blocks that MarkViews marked as copies without work (lang/graph/views.h). If at most one group
 // is left, the whole program is the task. Otherwise a task is named PROGRAM_BLOCK after its block with the most
-// operations, a reduction with reuse first. Each task has its dimensions merged (lang/graph/merge_dims.h).
+// operations, a reduction with reuse first; _2, _3, .. follow if the name is taken. Each task has its dimensions merged
+// (lang/graph/merge_dims.h). Before that, a task that is a part of the program loses its dimensions of one element if
+// HasGivenConstants is true of the program.
 //
 // `foreign`: calls of foreign functions, which run between the tasks. A task does not contain blocks both before and
 // after such a call, and a program with foreign calls is never its own task.

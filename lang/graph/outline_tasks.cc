@@ -21,9 +21,9 @@ struct Unit {  // a child of the root
   std::vector<Id> blocks;
   std::vector<int> producers, consumers;  // units
   bool plain = true, reuses = false, in_order = true;
-  bool prepared = false;        // it is computed from constants alone
+  bool prepared = false;        // its last block writes prepared buffers alone (PreparedBuffers)
   bool view = false;            // a copy that is no work (lang/graph/views.h), and no task
-  bool foreign = false;         // no nest, but a call that runs between them
+  bool foreign = false;         // a call of a foreign function, no nest
   int64_t rows = 1, whole = 1;  // number of spatial instances, and of all instances
   int group = 0;
 };
@@ -224,7 +224,8 @@ class Grouping {
   std::vector<Group> groups_;  // by their first unit
 };
 
-// Returns the blocks that only serve the status: they write it, or write temporaries that only such blocks read.
+// Returns the blocks that only serve the status: they write it, or write temporaries that such blocks read and nothing
+// else does.
 std::set<Id> StatusBlocks(const Program& p, absl::Span<const ForeignCall> foreign) {
   std::set<Id> read_by_foreign;
   for (const ForeignCall& call : foreign) read_by_foreign.insert(call.reads.begin(), call.reads.end());

@@ -10,7 +10,7 @@
 namespace kiln {
 
 // Returns the program with f64 in place of every other float type. Returns kUnimplemented if the bits of a float are
-// read as those of another type.
+// read as those of another type, or other bits as a float.
 absl::StatusOr<Program> WithDoubles(const Program& program);
 
 }  // namespace kiln

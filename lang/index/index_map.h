@@ -1,11 +1,10 @@
 // The algebra of index maps (design D2).
 //
-// An IndexSum is offset + Σ scale * ((source / lower) % extent). Splitting, fusing, tiling and packing
-// give indices of this form. All divisions are floor divisions of values known to be >= 0 (a
-// source runs from 0 to its extent - 1). Extent 0 means that no remainder is taken. All
-// operations but Bounds and Image are exact: one that cannot express its result in this form
-// returns nullopt and changes nothing. No operation calls a general solver. Plain values without
-// shared state: safe from any thread.
+// An IndexSum is offset + Σ scale * ((source / lower) % extent). Splitting, fusing, tiling and packing give indices of
+// this form. All divisions are floor divisions of values known to be >= 0 (a source runs from 0 to its extent - 1).
+// Extent 0 means that no remainder is taken. All operations but Bounds and Image are exact: one that finds no result in
+// this form returns nullopt and changes nothing. No operation calls a general solver. Plain values without shared
+// state: safe from any thread.
 #pragma once
 
 #include <cstdint>
@@ -77,15 +76,14 @@ Interval Bounds(const IndexSum& sum, ExtentOf extent_of);
 // canonical forms are equal. `bounds` receives the Bounds of the sum.
 IndexSum Simplify(const IndexSum& sum, ExtentOf extent_of, Interval* bounds = nullptr);
 
-// Returns (sum / lower) % extent in canonical form, without the remainder if extent is 0. Returns nullopt if
-// the form cannot express it. The sum must be >= 0 everywhere.
+// Returns (sum / lower) % extent in canonical form, without the remainder if extent is 0. Returns nullopt if it finds
+// no such form, even if there is one. The sum must be >= 0 everywhere.
 std::optional<IndexSum> DivMod(const IndexSum& sum, int64_t lower, int64_t extent, ExtentOf extent_of);
 
-// Replaces every source by the sum that `definition` returns for it (nullopt: the source stays), and returns
-// the canonical form. If a replaced source is divided, the quotient must be expressible (see DivMod), else
-// the result is nullopt. `extent_of` is called only for sources of the result, so iters of one block can be
-// replaced by iters of another. Pass a sum in canonical form for the best result: x%6 of an x below 6 is
-// then x, whatever replaces x.
+// Replaces every source by the sum that `definition` returns for it (nullopt: the source stays), and returns the
+// canonical form. If a replaced source is divided, DivMod must find the quotient, else the result is nullopt.
+// `extent_of` is called only for sources of the result, so iters of one block can be replaced by iters of another. Pass
+// a sum in canonical form for the best result: x%6 of an x below 6 is then x, whatever replaces x.
 std::optional<IndexSum> Substitute(const IndexSum& sum,
                                    absl::FunctionRef<std::optional<IndexSum>(Source)> definition,
                                    ExtentOf extent_of);
@@ -117,7 +115,7 @@ std::vector<int64_t> Evaluate(const IndexMap& map, const std::vector<int64_t>& p
 std::string ToString(const IndexMap& map);  // (i0 < 24) -> (i0/4, i0%4)
 
 // Returns the composition of two maps, outer after inner: the results of `inner` are the iters of `outer`, and must lie
-// in its domain. Returns nullopt if an index sum cannot express a result.
+// in its domain. Returns nullopt if no index sum is found for a result (see DivMod).
 std::optional<IndexMap> Compose(const IndexMap& outer, const IndexMap& inner);
 
 // Returns for each result of the map an interval [min, max] that holds all its values. It is the smallest one where
@@ -132,10 +130,10 @@ bool IsBijective(const IndexMap& map);
 // proven to be bijective.
 std::optional<IndexMap> Inverse(const IndexMap& map);
 
-// Divides a map: if `inner_iters` (a suffix of the domain) form a tile, result r is outer_r * tile_r +
-// inner_r. Outer depends only on the other iters, inner only on inner_iters, and 0 <= inner_r < tile_r.
-// nullopt if that is not possible. tile_r is the smallest possible if result r depends on the other iters:
-// inner's extent if it divides the outer strides. Tensorization and blockize use it.
+// Divides a map: if `inner_iters` (a suffix of the domain) form a tile, result r is outer_r * tile_r + inner_r. Outer
+// depends only on the other iters, inner only on inner_iters, and 0 <= inner_r < tile_r. nullopt if no such tile is
+// found. tile_r is the smallest possible if result r depends on the other iters: inner's extent if it divides the outer
+// strides. Tensorization and blockize use it.
 struct Division {
   IndexMap outer, inner;
   std::vector<int64_t> tile;

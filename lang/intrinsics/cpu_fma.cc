@@ -1,6 +1,6 @@
-// Outer products in vector registers: C[m, n] += A[m, 1] * B[1, n] by fused multiply-adds, with C in
-// registers: AVX2 (16 registers of 8 floats) and AVX-512 (32 of 16). Two vectors of B and one broadcast of A
-// are live.
+// Outer products in vector registers: C[m, n] += A[m, 1] * B[1, n] by fused multiply-adds, with C in registers:
+// fma.6x16 (m by n) for AVX2 (16 registers of 8 floats) and fma.14x32 for AVX-512 (32 of 16). Two vectors of B and one
+// broadcast of A are live.
 #include "absl/strings/substitute.h"
 #include "lang/intrinsics/declare.h"
 

@@ -36,7 +36,7 @@ struct CpuInstruction {
   // True if the instruction reads A without its sign (VNNI), but the description reads A with its sign. A call then
   // computes (a + 128) b - 128 b.
   bool moves_a;
-  int vector_bytes;  // spaces offer it to machines whose widest vector has these; 0: to all
+  int vector_bytes;  // spaces offer it to machines whose widest vector has this many bytes; 0: to all
   // The features that the instruction needs, as LLVM names them. "a|b": one of them suffices. "a+b": b suffices, and
   // implies a.
   absl::string_view feature;

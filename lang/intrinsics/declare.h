@@ -11,8 +11,8 @@
 
 namespace kiln {
 
-// Registers a family of intrinsics with its intrinsics, when a constant of this type is initialized. Two intrinsics
-// with the same name are a fatal error.
+// Registers a family of intrinsics with its intrinsics, when a constant of this type is initialized. Two intrinsics, or
+// two families, with the same name are a fatal error, and so is a family that names an unknown intrinsic.
 struct DeclareIntrinsics {
   DeclareIntrinsics(IntrinsicFamily family, std::vector<Intrinsic> intrinsics) {
     RegisterIntrinsics(std::move(family), std::move(intrinsics),

@@ -3,12 +3,13 @@
 //   for i: for k: C[i] sum= f(i, k)   ->   for i: for k: acc[i] sum= wide(f(i, k))
 //                                          for i: C[i] = narrow(acc[i])
 //
-// The identity: narrow(⊕ wide(x_k)) = ⊕ x_k in exact arithmetic, for any monoid of one result. For integers,
-// minima and maxima it holds bit for bit, because widening is exact and narrowing is a homomorphism of sums
-// and products modulo 2^n. For sums and products of floats, the left side rounds once and the right side
-// rounds each of its n combinations. The two sides differ by at most ε·n·Σ|x_k| (N. Higham, Accuracy and
-// Stability of Numerical Algorithms, section 4.2; ε of the narrow type). This is within the tolerance of the
-// original (ToleranceFor in validator/numeric/tolerance.h).
+// The identity: narrow(⊕ wide(x_k)) = ⊕ x_k in exact arithmetic, for any monoid of one result. For integers, minima and
+// maxima it holds bit for bit, because widening is exact and narrowing is a homomorphism of sums and products modulo
+// 2^n. For sums and products of floats, the left side rounds to the narrow type once and the right side rounds each of
+// its n combinations. The two sides differ by at most about ε·n·Σ|x_k|, for products ε·n·Π|x_k| (N. Higham, Accuracy
+// and Stability of Numerical Algorithms, section 4.2; ε of the narrow type). This is within the tolerance of the
+// original (ToleranceFor in validator/numeric/tolerance.h). The block must be alone in its nest, alone write its
+// destination, and index each dimension of it by an iter of its own.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"

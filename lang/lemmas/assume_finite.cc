@@ -8,7 +8,8 @@
 // gets only such terms may stay -0.0. If W is infinite or NaN, the original's 0 * W is NaN, and the result may lack it
 // (docs/decisions/0017).
 //
-// The lemma only adds the annotation `finite`, which lowering reads (backends/lower/passes/plan_indices.cc).
+// The lemma applies to every sum of products. It only adds the annotation `finite`, which lowering reads
+// (backends/lower/passes/plan_indices.cc and decompose_reductions.cc).
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/placement.h"

@@ -7,10 +7,11 @@
 //
 // If Z's elements are read often, they are first copied next to each other (lang/graph/densify_strided_reads.h).
 //
-// The identity: a term whose factor Z is zero adds nothing to a sum. Of s consecutive terms only one has an element of
-// X as Z; h % s decides which one. The input of a transposed convolution is such a Z: with stride 2 in two dimensions,
-// three quarters of its terms are dropped. The result is exact for finite factors, up to the order of the remaining
-// terms. If W is infinite or NaN, the original's 0 * W is NaN, and the result lacks it.
+// The identity: a term whose factor Z is zero adds nothing to a sum. Of each two consecutive terms (s for stride s)
+// only one has an element of X as Z, and h % 2 (h % s) decides which one. The input of a transposed convolution is such
+// a Z: with stride 2 in two dimensions, three quarters of its terms are dropped. The result is exact for finite
+// factors, up to the order of the remaining terms. If W is infinite or NaN, the original's 0 * W is NaN, and the result
+// lacks it. The block must be alone in its nest, and the extents of h and i must be multiples of the stride.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/legality.h"

@@ -8,7 +8,7 @@ namespace {
 
 int64_t PagesFor(int64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes * kPageBytes; }
 
-// Returns, by buffer, the outermost buffer in which a view places all of its bytes; kNone if there is none.
+// Returns, by buffer, the outermost buffer that contains it by views (ModelView); kNone if it is no part of another.
 std::vector<Id> WholesOf(const ModelPlan& plan) {
   std::vector<Id> wholes(plan.buffers.size(), kNone);
   for (const ModelView& view : plan.views) wholes[view.part] = view.whole;

@@ -13,7 +13,7 @@ namespace {
 // Limits how many orders are tried: at most kMostTries, and so many that they compare two lifetimes at most kWork times
 // in all, but at least kLeastTries.
 constexpr int64_t kWork = 40'000'000, kLeastTries = 32, kMostTries = 20'000;
-constexpr int64_t kTriesOfAStart = 300;  // then the search begins anew
+constexpr int64_t kTriesOfAStart = 300;  // then the search begins anew, by size and by first call in turn
 
 bool Meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
@@ -37,8 +37,8 @@ Arena PlaceInOrder(absl::Span<const Lifetime> lifetimes, absl::Span<const int> o
   return arena;
 }
 
-// Changes an order of placing at random. Moves a lifetime that ends at the top of the arena to an earlier place.
-// Sometimes swaps two lifetimes, too.
+// Changes an order of placing at random. Moves a random one of the lifetimes that end at the top of the arena to an
+// earlier place, or leaves it. With probability 0.3, swaps two random lifetimes, too.
 void MoveTopForward(absl::Span<const Lifetime> lifetimes, const Arena& arena, Dice& dice,
                     std::vector<int>& order) {
   std::vector<int64_t> tops;

@@ -13,7 +13,8 @@
 namespace kiln {
 namespace {
 
-// Returns the copies that no call needs to make, because their source can lie where the copy would be.
+// Returns the copies that no call needs to make, because their source can lie where the copy would be: the blocks that
+// MarkViews has marked (lang/graph/views.h) and that belong to no task.
 std::vector<ModelView> ViewsOf(const Program& model, const std::vector<Task>& tasks) {
   std::vector<char> called(model.nodes.size());
   for (const Task& task : tasks) {
@@ -189,7 +190,8 @@ class Areas {
   }
 
   // Places buffers and workspaces that are alive for a part of a run in `area`: in the scratch area those of the
-  // prepare phase, in the arena all others. Returns the size of the area in bytes.
+  // prepare phase, in the arena all others. Leaves out buffers that lie in the weights already. Returns the size of the
+  // area in bytes.
   int64_t PlaceLiving(Location::Area area, absl::Span<const TaskNeeds> needs) {
     const bool scratch = area == Location::Area::kScratch;
     std::vector<Lifetime> lifetimes;

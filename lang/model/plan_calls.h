@@ -3,7 +3,7 @@
 //   auto tasks = ExtractTasks(model);                        // lang/graph/outline.h
 //   auto plan = PlanCalls(model, *tasks, needs);             // needs[t]: what the code of task t asks for
 //
-// Buffers that are never alive at once share bytes of the arena. The arena is the smallest of several greedy
+// Buffers that are never alive at once may share bytes of the arena. The arena is the smallest of several greedy
 // placements: largest or earliest buffers first, then random changes of that order (as in "Pisarchyk and Lee, Efficient
 // Memory Management for Deep Neural Net Inference, 2020", greedy by size).
 //

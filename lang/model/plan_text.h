@@ -16,8 +16,9 @@ namespace kiln {
 // `tasks` has the names of the tasks, then of the foreign calls.
 std::string CallsText(const Program& model, const ModelPlan& plan, absl::Span<const std::string> tasks);
 
-// Prints one line for each array in the arena, in the weights, and in the scratch area of the prepare phase, by offset.
-// A buffer of the arena or scratch area has the calls during which it is alive:
+// Prints the size of the arena, of the weights, and of the scratch area of the prepare phase. Below each size, prints
+// one line for each array in the area, by offset. A buffer of the arena or scratch area has the calls during which it
+// is alive, or the buffer that it is a part of. A prepared array that several calls share has a line for each of them.
 //   arena 7225344 bytes
 //     0 .. 3211264  relu_5  calls 2 to 4
 std::string MemoryText(const Program& model, const ModelPlan& plan);

@@ -5,12 +5,13 @@
 //   - Its parameters are the operands. A call may use parts of larger buffers instead, with the same dtype,
 //     at any offset and with any strides.
 //   - The storage of a parameter is required of the operand. "global" stands for memory: global or stack.
-//   - A layout of a parameter is required of the operand; without a layout, any is accepted.
+//   - A layout of a parameter is required of the operand; without a layout, any layout in memory is accepted, but no
+//     fragment.
 //   - Its loops, in this order and of these kinds, are the loops inside a call. Lowering emits them like any
 //     other loops, so unrolled loops around a vectorized one are a tile in registers.
 //
-// A call may continue from the values in its destination or start anew, whichever the description does. The
-// loops and the block within a call define its meaning, so the interpreter and the proofs need not know
+// A call may continue from the values in its destination or start anew, no matter which of the two the description
+// does. The loops and the block within a call define its meaning, so the interpreter and the proofs need not know
 // intrinsics.
 //
 // Intrinsics are registered once, before main. Any number of threads may read them.

@@ -14,8 +14,8 @@ namespace {
 
 absl::Status No(const std::string& why) { return absl::FailedPreconditionError(why); }
 
-// Returns the loops below a tile, outermost first, and then the only block inside. kFailedPrecondition if the tile
-// contains anything else.
+// Returns the loops below a tile (at least one), outermost first, and then the only block inside. kFailedPrecondition
+// if the tile contains anything else.
 absl::StatusOr<std::vector<Id>> ChainWithin(const Program& p, Id tile) {
   std::vector<Id> chain;
   for (Id at = tile;; at = p.nodes[at].first) {
@@ -217,8 +217,8 @@ bool SameBlock(const Program& a, const Program& b, Id block) {
   return true;
 }
 
-// True if a node and all below it are the same in `before`, an earlier state of the program. Marks and
-// expressions never change, so equal ids mean equal ones.
+// True if a node and all below it are the same in `before`, an earlier state of the program. Marks and expressions
+// never change, so equal ids mean equal ones. Ignores names, annotations and provenances.
 bool IsUnchanged(const Program& before, const Program& program, Id node) {
   if (node >= static_cast<Id>(before.nodes.size())) return false;
   const Node &a = before.nodes[node], &b = program.nodes[node];

@@ -15,8 +15,9 @@
 
 namespace kiln {
 
-// An operand as a part of a buffer. `index` gives the index in each dimension over Source::Iter(i), the tile
-// number along the block's i-th iter, and Source::Iter(iters + d), the operand's index in dimension d.
+// An operand as a part of a buffer. `index` gives the index in each dimension over Source::Iter(i), the tile number
+// along the block's i-th iter, and Source::Iter(iters + d), the operand's index in dimension d, where `iters` is the
+// number of the block's iters.
 struct OperandView {
   Id buffer = kNone;
   std::vector<IndexSum> index;
@@ -26,7 +27,7 @@ struct IntrinsicMatch {
   Id block = kNone;                   // the block within the tile
   Tile tile;                          // the tile's instances
   std::vector<int> iter_of;           // by iter of the description: the block's iter; -1 for extent 1
-  std::vector<OperandView> operands;  // by parameter of the description
+  std::vector<OperandView> operands;  // by buffer of the description
 };
 
 // Matches the tile with the intrinsic's description. Returns which iters and operands correspond. Returns
@@ -42,7 +43,8 @@ Id BlockOf(const Program& description);
 // `before`, a program whose calls match.
 absl::Status CheckCalls(const Program& program, const Program* before = nullptr);
 bool HasCalls(const Program& program);
-// Returns the innermost call around a node, the node itself excluded; kNone if there is none.
+// Returns the innermost block around a node, the node itself excluded, that is a call of an intrinsic; kNone if there
+// is none.
 Id CallAround(const Program& program, Id node);
 
 }  // namespace kiln

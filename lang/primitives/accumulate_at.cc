@@ -4,10 +4,10 @@
 //     for ki: C[i] sum= f(i, ko, ki)   ->    for ki: acc[ko, i] sum= f(i, ko, ki)
 //                                            C[i] sum= acc[ko, i]
 //
-// The partial sums that one iteration of the given loop (here i) reduces go to a private buffer, and are
-// combined into the destination at the end of the iteration. If neither the given loop nor one around it
-// reduces, and the reduction has no initial value, the combination is a plain store. Logically, acc has an
-// element for every partial sum; lowering keeps only live elements, in registers by default.
+// The partial sums that one iteration of the given loop (here i) reduces go to a private buffer, and are combined into
+// the destination at the end of the iteration. If no loop at or around the given one reduces, but one below does, and
+// the reduction has no initial value, the combination is a plain store. Logically, acc has an element for every partial
+// sum; lowering keeps only live elements, in registers by default.
 #include <algorithm>
 
 #include "absl/status/statusor.h"

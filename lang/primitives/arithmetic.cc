@@ -1,5 +1,5 @@
-// multiply, add, divide, subtract, minimum, part: arithmetic on sampled values. It is recorded in the trace,
-// so replay computes it again for new draws.
+// multiply, add, divide, subtract, minimum, part: arithmetic on sampled values and numbers. Each is a step of the
+// trace, so replay computes its result again for new draws.
 #include <algorithm>
 #include <utility>
 

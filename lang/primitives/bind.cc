@@ -19,7 +19,8 @@ constexpr LoopKind kAxes[] = {LoopKind::kParallel, LoopKind::kBlockX,       Loop
                               LoopKind::kBlockZ,   LoopKind::kThreadX,      LoopKind::kThreadY,
                               LoopKind::kThreadZ,  LoopKind::kVirtualThread};
 
-// True if a loop of kind `within` may not be inside a loop of kind `around`.
+// True if a loop of kind `within` may not be inside a loop of kind `around`: inside a vectorized loop, a block axis
+// inside a thread axis, or a kind inside itself. Virtual threads and serial loops may be inside their own kind.
 bool Clashes(LoopKind around, LoopKind within) {
   return around == LoopKind::kVectorized || (IsThreadAxis(around) && IsBlockAxis(within)) ||
          (around == within && within != LoopKind::kVirtualThread && within != LoopKind::kSerial);

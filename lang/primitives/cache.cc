@@ -83,8 +83,9 @@ absl::Status CheckWrittenBefore(const Program& p, Id block, Id buffer) {
   return absl::OkStatus();
 }
 
-// Checks that a copy of the region reads only elements that are written before. This is certain if the block reads the
-// region without gaps. With gaps, the writers must write all of the region, and `scope` must not be a loop.
+// Checks that a copy of the region reads only elements that are written before. This is certain if nothing writes the
+// buffer (an input), or if the block reads the region without gaps. With gaps, the writers must write all of the
+// region, and `scope` must not be a loop.
 absl::Status CheckNoGaps(const Program& p, const Bindings& bindings, Id buffer, Id scope,
                          const Region& region) {
   const Id block = bindings.block;
@@ -104,7 +105,7 @@ absl::Status CheckNoGaps(const Program& p, const Bindings& bindings, Id buffer, 
                                                     ", which a copy would read"));
 }
 
-// Makes the block load from `cache` instead of `buffer`.
+// Makes the block load from `cache` instead of `buffer`, at the same indices.
 void Redirect(Program& p, Id block, Id buffer, Id cache) {
   BodyRewriter redirect(
       p,

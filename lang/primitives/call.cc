@@ -41,7 +41,8 @@ absl::StatusOr<std::vector<int>> ItersOfCall(const Program& p, Id block, const P
   return iters;
 }
 
-// Returns the loop that steps the given iter of the block by 1. kFailedPrecondition if there is none.
+// Returns the outermost loop with several iterations that steps the given iter of the block by 1. kFailedPrecondition
+// if there is none between the block and its enclosing block.
 absl::StatusOr<Id> LoopOfIter(const Program& p, Id block, int iter) {
   const Iter& of = p.Iters(p.block(block).iters)[iter];
   for (const Id loop : LoopsAround(p, block)) {
@@ -55,7 +56,7 @@ absl::StatusOr<Id> LoopOfIter(const Program& p, Id block, int iter) {
 
 // Gives a fragment (a buffer in registers of a warp or warpgroup) without a layout the layout that the intrinsic's
 // description wants for each tile of its shape; each tile is in registers of its own. Leaves other buffers as they are.
-// kFailedPrecondition if the numbers of dimensions differ.
+// kFailedPrecondition if the numbers of dimensions differ, or CheckLayout refuses the layout.
 absl::Status LayOut(Program& p, Id buffer, const Program& description, Id parameter) {
   const Layout& wanted = description.buffers[parameter].layout;
   const bool fragment =
@@ -113,8 +114,8 @@ absl::Status LayOutOperands(Program& p, Id block, const Program& description) {
 }
 
 // Splits the loops of the block by the sizes of the intrinsic's description, and moves the inner parts inside. Returns
-// the outermost inner part. kFailedPrecondition if a loop's iterations are no multiple of the size, or the description
-// has no loops.
+// the outermost inner part. kFailedPrecondition if an iter of the description has no counterpart with a loop that steps
+// it by 1, if a loop's iterations are no multiple of the size, or if the description has no loops.
 absl::StatusOr<Id> LoopsOfCall(Call& call, Id block, const Program& description) {
   Program& p = call.program();
   const absl::StatusOr<std::vector<int>> iters = ItersOfCall(p, block, description);

@@ -19,8 +19,8 @@
 namespace kiln {
 namespace {
 
-// Returns the range of each iter of the block that its consumers need in one iteration of `loop`. A block with several
-// results computes all values.
+// Returns the range of each iter of the block that its consumers need in one iteration of `loop`. For a block with
+// several results, returns the whole ranges.
 std::vector<DimRange> NeededRanges(const Program& p, Id block, Id loop) {
   if (p.block(block).dests.count != 1) return WholeRanges(p, block);
   const Id buffer = p.Accesses(p.block(block).dests)[0].buffer;
@@ -106,9 +106,9 @@ double Repeats(const Program& p, Id block, Id loop) {
   return after / now;
 }
 
-// Draws a location for the block. Leaves out those at which each instance would run more than CostTable::most_repeats
-// times on average: overlapping halos and padding may be computed again, but a block that runs again for each element
-// is slow.
+// Draws a location for the block, uniformly. Leaves out inlining where it does not apply, and loops at which each
+// instance would run more than CostTable::most_repeats times on average: overlapping halos and padding may be computed
+// again, but a block that runs again for each element is slow.
 absl::Status SampleComputeLocation(Call& call) {
   const Program& p = call.program();
   const Id block = call.node(0);

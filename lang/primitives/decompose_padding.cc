@@ -4,7 +4,8 @@
 //                                                                  for i in 0..8: B[i+2] = A[i]
 //
 // Splits a padding block into two. A new block stores the constant everywhere; it gets copies of the loops at and below
-// the given one. The loops of the old block shrink to the range inside the bounds.
+// the given one. The old block then exists only inside the bounds. Each of its loops shrinks to this range if an iter
+// is the loop plus a constant; elsewhere the bounds remain as guards.
 #include <algorithm>
 #include <map>
 
@@ -86,8 +87,8 @@ Id AddFill(Program& p, Id block, Id loop, Id constant, Id& outermost) {
 }
 
 // Shrinks the loop of an iter to the range that the condition `mark` allows. Does so only if the iter is its loop plus
-// a constant, no other binding uses that loop, and the loop is `loop` or below it and around this block alone.
-// Otherwise, and if no iteration remains, changes nothing.
+// a constant, the other bindings are sums of other live loops, and the loop is `loop` or below it and around this block
+// alone. Otherwise, and if no iteration remains, changes nothing.
 void Shrink(Program& p, Id block, Id loop, Id mark) {
   const std::optional<SimpleIndex> simple = AsSimpleIndex(p, mark);
   if (!simple.has_value()) return;

@@ -105,8 +105,8 @@ Nest CopySpatialLoops(Program& p, Id block, const std::vector<Id>& loops, size_t
   return nest;
 }
 
-// Adds a detached block that stores the initial value of the reduction `old`. Its iters are bound to the loops to which
-// `copies` maps the loops of the reduction. Returns the block.
+// Adds a detached block that stores the initial value of the reduction `old`. Its spatial iters are bound to the loops
+// to which `copies` maps the reduction's loops, or to the same loops; its other iters are 0. Returns the block.
 Id AddInitialization(Program& p, const BlockNode& old, const std::map<Id, Id>& copies) {
   BlockNode init;
   init.name = p.AddName(p.FreshName(absl::StrCat(p.Text(old.name), ".init")));

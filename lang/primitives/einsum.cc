@@ -53,8 +53,8 @@ class Product {
   enum { kM, kN, kK };
   absl::Status CheckLoops() const;
   int64_t ExtentOf(int iter) const { return p_.iters[old_.iters.begin + iter].extent.Known(); }
-  // Returns an old iter as a quotient, with remainder, of the iter into which its group is fused. The iter of group g
-  // has the position position[g] in the new block.
+  // Returns an old iter as a quotient, with remainder, of the iter into which its group is fused; without remainder if
+  // it is the first of its group. The iter of group g has the position position[g] in the new block.
   IndexSum Digit(int iter, const std::vector<int>& position) const;
   std::vector<int64_t> Padded(const std::vector<int>& groups) const;
   std::vector<int> With(int first, int second) const;  // returns the batch groups and two of m, n, k

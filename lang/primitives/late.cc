@@ -65,7 +65,8 @@ int64_t DivisorUpTo(int64_t extent, int64_t most) {
   return divisor;
 }
 
-// Vectorizes a transposing copy by a tile in registers. kFailedPrecondition if no tile divides the loops.
+// Vectorizes a transposing copy by a tile in registers. kFailedPrecondition if no tile of at least 2 rows and 4 lanes
+// divides the loops.
 //   for j: for i: S   ->   for i0: for j0: unrolled i1: vectorized j1: S
 absl::Status VectorizeTransposing(Call& call, const Transposing& of, int64_t vector) {
   Program& p = call.program();
@@ -189,7 +190,8 @@ class Unroller {
   }
 
   // Returns the number of store instructions of a block for all lanes of the vectorized loop around it: one for each
-  // vector register, or one for each lane if a layout does not store the lanes next to each other.
+  // vector register, or one for each lane if a layout does not store the lanes next to each other. Without such a loop,
+  // returns 1.
   int64_t Stores(Id block) const {
     Id loop = p_.nodes[block].parent;
     while (loop != kRoot && !(p_.IsLoop(loop) && p_.loop(loop).kind == LoopKind::kVectorized))

@@ -1,5 +1,5 @@
-// get-block, get-loops, get-producers, get-consumers: return handles of existing blocks and loops. They do
-// not change the program.
+// get-block, get-loops, get-producers, get-consumers: return handles of a block by its name, of the loops around a
+// block, and of the blocks that write what a block reads, or read what it writes. They do not change the program.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/base/unknown_name.h"

@@ -1,4 +1,4 @@
-// parallel, vectorize, unroll: set how a loop runs.
+// parallel, vectorize, unroll: set how a serial loop runs.
 //
 //   for i in 0..E: S(i)      ->      parallel i in 0..E: S(i)        (vectorized, unrolled)
 #include "absl/strings/str_cat.h"

@@ -4,7 +4,8 @@
 //   for j: P[j] = W[j]    (W a constant)     ->     for i: Y[i] = X[i]
 //   for i: Z[i] = Y[i]*P[i]                         for i: Z[i] = Y[i]*P[i]
 //
-// Moves the nest of a block to the prepare phase, which runs once per set of constants, before all others.
+// Moves the nest of a block to the prepare phase, which runs once per set of constants, before all other nests. The
+// nest comes after those that are prepared already.
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/legality.h"
 #include "lang/analysis/placement.h"

@@ -7,7 +7,7 @@
 //     vectorized k1: B[i] sum= B.rf[k1]                    one reduction tree, at the end of the row
 //
 // Splits the innermost loop of each reduction into vector lanes, of which each has a partial result, if loads move by 0
-// to 4 elements along this loop. Leaves other reductions as they are.
+// to 4 elements along this loop. Leaves a reduction as it is if they do not, or if one of the steps does not apply.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/instances.h"
@@ -19,8 +19,9 @@
 namespace kiln {
 namespace {
 
-// Returns the innermost loop of a reduction along contiguous elements, which can be split into lanes; kNone if the
-// block is no such reduction.
+// Returns the innermost loop of a reduction if it can be split into lanes: it is serial, around this block alone, feeds
+// only the reduction, may be vectorized, and loads move by 0 to 4 elements along it (Lanes). Returns kNone for other
+// blocks, and in calls of intrinsics.
 Id RowOf(const Program& p, Id block) {
   const Id loop = p.nodes[block].parent;
   if (p.nodes[block].first != kNone || p.block(block).monoid == kNone || !p.IsLoop(loop)) return kNone;

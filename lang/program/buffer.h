@@ -1,5 +1,5 @@
-// Buffers: shape, element type, scope and layout (design D1). Bodies and regions use logical indices; only
-// lowering applies the layout.
+// Declares buffers: element type, role, scope, shape, layout, and the bytes of constants (design D1). Blocks index a
+// buffer by its logical shape. Its layout determines where the elements lie in memory, and changes no result.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,10 @@ struct Scope {
 // its lanes.
 Scope ScopeOf(Storage storage);
 
-// The parameters of the function are the buffers with a role other than kTemporary and kStatus, except constants
-// whose bytes the program holds, in the order of Program::parameters. kScalar is an input of rank 0. kStatus is not
-// a parameter: it is an i32 of rank 0 that the function returns, at most one. 0 means success; any other value means
-// that the outputs are not valid.
+// What a buffer is to the program's function. The roles kInput, kOutput, kConstant and kScalar (an input of rank 0) are
+// parameters, in the order of Program::parameters; a constant whose bytes the program holds is none. kTemporary is
+// internal. kStatus is an i32 of rank 0 that the function returns: 0 means success, and any other value means that the
+// outputs are not valid. A program has at most one buffer of kStatus.
 enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary, kStatus };
 
 // True for the roles kInput, kConstant and kScalar: the caller provides the contents of such a buffer, or the program
@@ -39,17 +39,17 @@ inline bool IsGiven(Role role) {
 }
 
 // The kinds of a layout's axes: what the position along the axis selects. Layouts in memory have only address axes.
-// Fragments have lane axes (at most 32 lanes, of a warp or warpgroup), warp axes (at most 4 warps, of a warpgroup) and
-// register axes, but no address axes.
+// Fragments have lane axes (together at most 32 lanes, of a warp or warpgroup), warp axes (together at most 4 warps, of
+// a warpgroup) and register axes, but no address axes.
 enum class AxisKind : uint8_t { kAddress, kRegister, kLane, kWarp };
 // A permutation of addresses, which count elements: XORs address bits [from, from+bits) into bits [to, to+bits), where
 // from != to. It is one to one if the memory's size is a multiple of 2^(to + bits). bits 0: no swizzle.
 struct Swizzle {
   int8_t from = 0, to = 0, bits = 0;
 };
-// Maps logical indices to an address: axes[i] (a mark over Source::Iter(dimension)) is the i-th output axis,
-// outermost first. Without axes, the layout is row-major. Elements that no logical index maps to hold
-// `padding`.
+// Maps logical indices to an address, or to the lane, warp and register that hold an element (AxisKind). axes[i] (a
+// mark over Source::Iter(dimension)) is the i-th axis, outermost first. Without axes, the layout is row-major.
+// `swizzle` permutes the addresses. Elements that no logical index maps to hold `padding`, unless that is kNone.
 struct Layout {
   Range axes;   // marks in Program::lists
   Range kinds;  // AxisKind in Program::lists; empty: all kAddress

@@ -8,8 +8,8 @@
 //            {C, {i, j}}, b.Mul(b.Load(A, {i, k}), b.Load(B, {k, j})));
 //   Program p = b.Finish();
 //
-// Each block gets its own loop nest, appended to the root: one loop per iter, in the given order, bound one
-// to one. Misuse is a defect of the caller and aborts (KILN_CHECK).
+// Each block gets its own loop nest, appended to the root: one loop per iter, in the given order, bound one to one.
+// Misuse is a defect of the caller and aborts (KILN_CHECK), at the latest in Finish, which runs Verify.
 #pragma once
 
 #include <string>
@@ -43,7 +43,8 @@ class Builder {
   // Adds a constant buffer with these bytes (row-major). If `bytes` is empty, the caller of the program passes the
   // constant as an argument.
   Id Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape, std::string bytes = "");
-  // MakeOutput turns a temporary into the next output parameter, MakeStatus into the status that the function returns.
+  // MakeOutput turns a temporary into the last parameter so far, an output. MakeStatus turns one into the status that
+  // the function returns. Both abort if the buffer is not a temporary.
   void MakeOutput(Id buffer);
   void MakeStatus(Id buffer);
   Id Scalar(absl::string_view name, DType dtype);  // an input of rank 0
@@ -80,7 +81,8 @@ class Builder {
             const std::vector<Id>& initial = {});
 
   const Program& program() const { return program_; }
-  // Returns the program with the bytes of its constants. Aborts unless it passes Verify.
+  // Returns the program with the bytes of its constants; the builder must not be used afterwards. Aborts unless the
+  // program passes Verify.
   Program Finish();
 
  private:

@@ -40,8 +40,8 @@ class Compaction {
       if (!live[i]) p_.blocks[i].dests = p_.blocks[i].values = p_.blocks[i].initial = {};
   }
 
-  // Visits each expression id that something outside the pool refers to. A list that several blocks share is
-  // visited once.
+  // Visits each expression id that something outside the pool refers to: values and initial values of live blocks,
+  // monoids, and paddings of layouts. An entry of Program::lists that several blocks share is visited once.
   template <typename Visit>
   void EachRoot(const Visit& visit) {
     std::vector<bool> visited(p_.lists.size(), false);

@@ -11,7 +11,7 @@ namespace kiln {
 enum class DType : uint8_t { kF64, kF32, kF16, kBF16, kI1, kI8, kU8, kI32, kI64, kIndex, kI16 };
 inline constexpr int kNumDTypes = 11;
 
-// Returns the name, such as "f32": those of MLIR's types, and "u8" for bytes read as unsigned.
+// Returns the name of the type: that of MLIR, such as "f32", or "u8" for bytes read as unsigned.
 absl::string_view ToString(DType type);
 std::optional<DType> ParseDType(absl::string_view text);
 

@@ -13,17 +13,17 @@
 
 namespace kiln {
 
-// An expression node. Factory functions such as Load create nodes. Views such as AsLoad read the parts of an
-// operation (lang/program/op.h) that are not operand expressions, and require that operation. Code for any
-// operation uses Operands(). Only this class knows how a node is stored.
+// An expression node. Factory functions such as Load create nodes. Views such as AsLoad read the parts of one operation
+// (lang/program/op.h) by name, and abort for any other operation. Code for any operation uses Operands(). Only this
+// class knows how a node is stored.
 class Expr {
  public:
   Op op = Op::kConstant;
   DType dtype = DType::kF32;
 
   Expr() = default;  // the f32 constant 0
-  // Creates an operation whose operands a, b and c are all expressions. Code that only computes the operation, on
-  // values that it has, may leave the operands out.
+  // Creates an operation whose operands are all expressions: kTuple, or one from kSelect on in the enum; aborts for
+  // others. Code that only applies the operation to given values may leave the operands out.
   Expr(Op op, DType dtype, Id a = kNone, Id b = kNone, Id c = kNone) : Expr(op, dtype, {a, b, c}, 0) {
     Require(op == Op::kTuple || op >= Op::kSelect);
   }
@@ -47,7 +47,7 @@ class Expr {
   Id operand(int i) const { return Operands()[i]; }
 
   // Returns the bits of a constant (of a double for floats, else of an int64), or the number of a monoid's argument
-  // (kArg).
+  // (kArg). Aborts for other operations.
   int64_t Number() const {
     Require(op == Op::kConstant || op == Op::kArg);
     return bits_;

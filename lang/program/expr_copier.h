@@ -1,5 +1,5 @@
-// Copies expressions to another program, or within one. A shared expression is copied once and stays shared,
-// so the time is linear in the number of nodes.
+// Copies expressions to another program, or within one. A shared expression is copied once and stays shared (except by
+// the rule `written_out`), so the time is linear in the number of nodes.
 //
 //   ExprCopier copier(from, to, {.mark = [&](Id mark) { return ... }});
 //   block.values = copier.Copy(block.values);
@@ -24,8 +24,9 @@ class ExprCopier {
     std::function<Id(Id mark)> mark{};  // kNone: the mark cannot be expressed in `to`
     // Returns the whole index for a load of a buffer of `from`, in place of the rule `mark` for each index.
     std::function<Range(Id buffer, Range index)> index{};
-    // An expression is copied as a tree, without sharing, if the tree has at most this many nodes. Its text
-    // then names no values.
+    // If an expression, as a tree, has at most this many nodes, each occurrence of a shared part is copied anew. Copies
+    // with new marks or indices are nodes of their own, so the text of the copy names no shared values. 0: always copy
+    // shared parts once.
     int64_t written_out = 0;
   };
   ExprCopier(const Program& from, Program& to, Rules rules)

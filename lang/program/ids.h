@@ -16,8 +16,8 @@ struct Range {
   int32_t begin = 0, count = 0;
 };
 
-// A size: a constant, or a parameter (a buffer of rank 0 with an integer). A parameter lies within
-// LowerBound() .. UpperBound() and is a multiple of divisor().
+// A size: a constant, or a parameter (a buffer of rank 0 with an integer). A parameter lies within LowerBound() ..
+// UpperBound() and is a multiple of divisor(); for a constant, all three are the constant.
 //
 // Code that needs the exact number calls Known(), and so supports constant sizes only. Code that only
 // needs a limit (ranges of indices, allocation, estimates) calls UpperBound(), which works for parameters

@@ -1,4 +1,4 @@
-// Checks layouts (lang/program/buffer.h) and computes where elements lie. Pure functions of buffers.
+// Checks layouts (lang/program/buffer.h), counts the elements of buffers, and applies swizzles. Pure functions.
 #pragma once
 
 #include "absl/status/status.h"
@@ -6,8 +6,9 @@
 
 namespace kiln {
 
-// Checks the layout of a buffer: its swizzle is one to one, and the kinds of its axes are consistent.
-// kFailedPrecondition otherwise.
+// Checks the swizzle and the kinds of axes of a buffer's layout; kFailedPrecondition if one is wrong. A swizzle needs
+// axes, permutes the addresses (IsOneToOne), and concerns address bits below 40. Lane, warp and register axes exclude
+// address axes and a swizzle, need warp or warpgroup storage, and have at most 32 lanes and 1 warp (a warpgroup: 4).
 absl::Status CheckLayout(const Program& program, Id buffer);
 
 // Returns the number of elements of the buffer's shape. Sizes that are parameters count with their upper bounds.

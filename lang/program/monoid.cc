@@ -33,7 +33,7 @@ int64_t Limit(DType type, bool least) {
   }
 }
 
-// Returns the constant with all bits of the type set.
+// Returns the constant with all bits of the type set: 1 for i1, 255 for u8, and -1 for other integers.
 int64_t UnsignedLimit(DType type) { return type == DType::kI1 ? 1 : type == DType::kU8 ? 255 : -1; }
 
 int64_t IdentityBits(Monoid::Kind kind, DType type) {

@@ -7,8 +7,9 @@
 
 namespace kiln {
 
-// An index value, offset + Σ splits. For a binding, an instance exists only if the value lies in 0 ..
-// extent-1. For the index of an access, extent is the buffer's, and the value is known to lie in it.
+// An index value: `offset` plus the sum of `splits`. For a binding, a domain mark or a mark of a kWithin, the value is
+// tested: it must lie in 0 .. extent-1 for the instance to exist or the guard to hold. For the index of an access,
+// extent is the buffer's, and the value is known to lie in it.
 struct IndexMark {
   Extent extent;
   int64_t offset = 0;
@@ -91,7 +92,8 @@ struct Monoid {
 };
 absl::string_view ToString(Monoid::Kind kind);
 
-// Where a block comes from in the imported program (design D1, D9).
+// Where a block comes from (design D1, D9): from a block of the imported program, or from a primitive that added it as
+// a copy of a buffer, with or without padding.
 struct Provenance {
   enum class Kind : uint8_t { kCompute, kCopy, kInit, kPartial, kPadding };
   Kind kind = Kind::kCompute;

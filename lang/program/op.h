@@ -22,10 +22,11 @@ enum class Op : uint8_t {
   // kWithin: the value of operand a if all its marks (index values) lie in their extents, else the value of b. It is
   // lazy: where b is taken, a is not evaluated, so the loads in a may be out of range. It expresses padding.
   kWithin,
-  kSelect,        // a ? b : c
-  kCast,          // converts a to dtype: floats round, integers keep their value, narrowing wraps
-                  // A kCast from u8 or i1 zero-extends; one from i8, i16, i32 or i64 sign-extends.
-  kCastUnsigned,  // a to dtype, reading a's bits as unsigned
+  kSelect,  // a ? b : c
+  // Converts a to dtype: rounds to floats; truncates floats to integers. Between integers, narrowing wraps, and
+  // widening zero-extends u8 and i1, and sign-extends i8, i16, i32 and i64.
+  kCast,
+  kCastUnsigned,  // like kCast, but integers count as unsigned (widening zero-extends)
   kBitcast,
   // Comparisons: dtype is i1, and both operands have the same type. kCmpOrd (no operand is NaN) and kCmpUno (an operand
   // is NaN) take floats. If an operand is NaN, the other kCmpU* are true, and the rest, kCmpNe included, are false.
@@ -44,8 +45,8 @@ enum class Op : uint8_t {
   kCmpUNe,
   kCmpOrd,
   kCmpUno,
-  // Arithmetic operations. On floats, kMax and kMin return NaN if an operand is NaN; kMaxNum and kMinNum then return
-  // the other operand.
+  // Operations on two numbers (kFma: three). On floats, kMax and kMin return NaN if an operand is NaN; kMaxNum and
+  // kMinNum then return the other operand. Operations with a name that ends in U take integers as unsigned.
   kAdd,
   kSub,
   kMul,
@@ -104,7 +105,7 @@ enum class Op : uint8_t {
   kAcosh,
   kAtanh,
   kErfc,
-  kCtpop,  // set bits; leading zeros; trailing zeros, in the type's width
+  kCtpop,  // kCtpop counts set bits, kCtlz leading zeros, kCttz trailing zeros, in the type's width
   kCtlz,
   kCttz,
 };

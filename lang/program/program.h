@@ -113,8 +113,8 @@ struct Program {
   // Returns the index expressions of a gather (kGather), one for each dimension of the buffer that it reads.
   std::vector<Id> GatherIndex(const Expr& e) const;
 
-  // --- building: each function returns the id or range of what it added, or the id of an equal expression or named
-  // monoid that is there already
+  // --- building: Add functions return the id or range of what they added. AddExpr and AddMonoid return the id of an
+  // equal expression or monoid that is there already.
   Id AddName(absl::string_view name);
   Id Intern(absl::string_view name);  // returns the existing id if the name is there
   Id AddMark(const IndexSum& sum, Extent extent);
@@ -136,7 +136,8 @@ struct Program {
   void SetPipeline(Id loop, absl::Span<const PipelineStage> of_children, absl::Span<const Ring> carried);
   std::string FreshName(absl::string_view wanted) const;  // unique among buffers and live blocks
 
-  // --- changing the tree. A node that is inserted beside a prepared child of the root becomes prepared too.
+  // --- changing the tree. A node that is inserted beside a sibling becomes prepared if the sibling is, and not
+  // prepared otherwise. A prepared node that is appended stays prepared below the root only.
   void Append(Id parent, Id node);
   void InsertBefore(Id sibling, Id node);
   void InsertAfter(Id sibling, Id node);

@@ -234,8 +234,9 @@ ScalarFunction FloatFunction(Op op, DType type) {
   }
 }
 
-// Returns the function of an unsigned operation, count or shift of kBits bits; nullptr for other operations. Uses only
-// the lowest kBits bits of the operands, except that kShr shifts the whole sign-extended value.
+// Returns the function of an unsigned operation, count or shift of kBits bits; nullptr for other operations, kCmpUEq
+// and kCmpUNe included. Uses only the lowest kBits bits of the operands, except that kShr shifts the whole value as it
+// is held (u8 and i1 zero-extended, others sign-extended).
 template <int kBits>
 ScalarFunction UnsignedFunction(Op op) {
   static constexpr uint64_t kMask = ~uint64_t{0} >> (64 - kBits);

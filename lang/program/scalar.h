@@ -19,27 +19,30 @@ union Scalar {
   int64_t i;  // value of any other dtype
 };
 
-// RoundFloat returns the value of the float dtype that is nearest to `value`; WrapInteger returns `value` modulo
-// 2^width of the integer dtype.
+// RoundFloat returns the value of the float dtype that is nearest to `value`. WrapInteger returns the value of the
+// integer dtype that equals `value` modulo 2^width: sign-extended, but zero-extended for u8 and i1.
 double RoundFloat(DType type, double value);
 int64_t WrapInteger(DType type, int64_t value);
 
-// Returns the value of a constant expression.
+// Returns the value of a constant expression, rounded (floats) or wrapped (integers) to its dtype.
 Scalar ConstantValue(const Expr& constant);
 
-// Loads and stores elements in memory, little endian. `element` points to the element.
+// LoadScalar and StoreScalar read and write the element in memory at `element`, little endian. An i1 is a byte: any but
+// 0 loads as 1. Every NaN of f16 or bf16 loads and is stored as a quiet NaN.
 Scalar LoadScalar(DType type, const char* element);
 void StoreScalar(DType type, Scalar value, char* element);
 
 // A function that computes one operation on up to three operands. The result is not yet rounded or wrapped to its
 // dtype; RoundScalar does that.
 using ScalarFunction = Scalar (*)(Scalar a, Scalar b, Scalar c);
-// HasFunction is true if the operation is defined on operands of `operand_type` (for kSelect, the type of b and c);
-// false for leaves, kWithin and casts. FunctionOf returns its function, and aborts if there is none.
+// HasFunction is true if the operation is defined on operands of `operand_type` (for kSelect, the type of b and c). It
+// is false for leaves, gathers, tuples, kWithin and casts. FunctionOf returns its function, and aborts if there is
+// none.
 bool HasFunction(Op op, DType operand_type);
 ScalarFunction FunctionOf(Op op, DType operand_type);
 
-// Converts a value between dtypes as the operation `op` does: kCast, kCastUnsigned or kBitcast.
+// Converts a value between dtypes as the operation `op` does: kCast, kCastUnsigned or kBitcast. A float becomes an
+// integer by truncation to 64 bits (saturated; NaN gives 0), which then wraps to the width of `to`.
 Scalar CastScalar(Op op, DType from, DType to, Scalar value);
 
 // Rounds (floats) or wraps (integers) the result of an operation's function to its dtype.

@@ -12,8 +12,9 @@ bool IsFloatSum(const Program& program, const Monoid& monoid);
 // Returns the bits of a neutral start value: -0.0 for a sum of floats, else the identity.
 int64_t NeutralBits(const Program& program, const Monoid& monoid, int result);
 
-// True if combining the reduction's start value with a first term gives exactly that term. False for a sum of floats
-// that starts from the default +0.0.
+// True if each result starts from its neutral value (NeutralBits), so that combining the start value with a first term
+// gives exactly that term. Without `initial`, false only for a sum of floats, which starts from +0.0. With `initial`,
+// false also for values that are no constants.
 bool StartsNeutral(const Program& program, const BlockNode& reduction);
 
 }  // namespace kiln

@@ -40,8 +40,10 @@ class BlockExecutor {
     return true;
   }
 
-  // Locate finds the elements that an instance writes, Initialize stores its initial values there, and
-  // RunInstance runs it. The instance must exist. They return false on an error, which status_ describes.
+  // Locate finds the elements that an instance writes, and Initialize stores its initial values there. RunInstance
+  // computes the instance's values and stores them. For a reduction it combines them into the elements instead, which
+  // it initializes first if no loop starts the reduction. The instance must exist. All return false on an error, which
+  // status_ describes.
   bool Locate(const PlanNode& block, Elements& at) {
     for (const CodeAccess& dest : block.dests) {
       at.push_back(dest(variables_.data()));
@@ -81,8 +83,8 @@ class BlockExecutor {
     return false;
   }
 
-  // The domain that BodyCode::RunIn calls. It passes operations on to domain_; a load out of bounds ends the
-  // run with an error.
+  // The domain that BodyCode::RunIn calls. It passes operations on to domain_. A load that is out of bounds, and a load
+  // or gather that domain_ refuses, ends the run with an error.
   struct Code {
     BlockExecutor& executor;
     const PlanNode& block;

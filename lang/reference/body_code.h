@@ -36,7 +36,7 @@ struct CodeSum {
   }
 };
 
-// Translates an index sum; `variable_of` returns the number of the variable that holds the value of a source.
+// Translates an index sum into a CodeSum. `variable_of` returns the number of the variable that holds a source's value.
 CodeSum MakeSum(const IndexSum& sum, absl::FunctionRef<int(Source)> variable_of);
 
 // The indices of an access to a buffer; each is checked against its dimension.
@@ -82,7 +82,7 @@ struct CodeAccess {
 CodeAccess MakeAccess(const Program& program, Id buffer, absl::Span<const int32_t> index,
                       absl::FunctionRef<int(Source)> variable_of);
 
-// Instructions over registers that compute a list of expressions. Run interprets them.
+// Instructions over registers that compute a list of expressions. Run and RunIn interpret them.
 class BodyCode {
  public:
   BodyCode() = default;
@@ -95,11 +95,12 @@ class BodyCode {
   // r. A copy of them may be used for several runs.
   const std::vector<Scalar>& initial() const { return initial_; }
   DType type(int reg) const { return types_[reg]; }
-  // Returns the register that holds the value of exprs[i] after Run.
+  // Returns the register that holds the value of the i-th compiled expression after a run.
   int result(int i) const { return results_[i]; }
 
-  // Runs the code on numbers. load(const CodeAccess&, int64_t position or -1, Scalar* value) -> bool loads an element;
-  // if it returns false, Run stops and returns false.
+  // Runs the code on numbers. load(const CodeAccess&, int64_t position, Scalar* value) -> bool loads an element. The
+  // position is -1 if an index is out of bounds; a gather passes the nearest element instead. If load returns false,
+  // Run stops and returns false.
   template <typename Load>
   bool Run(const int64_t* variables, Scalar* registers, Load&& load) const {
     ScalarDomain<Load> scalars{load};
@@ -108,8 +109,8 @@ class BodyCode {
 
   // Runs the code on values of another kind. Domain provides Load(access, position or -1, to) -> bool, Gather(access,
   // which, registers, to) -> bool for loads with indices in registers[which[d]], and computes values by Apply(op, type,
-  // function, a, b, c), Cast(op, from, to, a) and Index(number). If a load returns false, RunIn stops and returns
-  // false.
+  // function, a, b, c), Cast(op, from, to, a) and Index(number). If a Load or Gather returns false, RunIn stops and
+  // returns false.
   template <typename Domain, typename Value>
   bool RunIn(Domain& domain, const int64_t* variables, Value* registers) const {
     const size_t size = code_.size();

@@ -1,6 +1,5 @@
-// Tracks which thread, warp, warpgroup or block runs now while a program is executed
-// (lang/reference/executor.h), from the iterations of the axis loops around. Only lang/reference/symbolic.h
-// uses it.
+// Tracks which thread, warp, warpgroup or block runs now while a program is executed (lang/reference/executor.h), from
+// the iterations of the axis loops around. Symbolic execution (lang/reference/symbolic.h) uses it.
 #pragma once
 
 #include <array>
@@ -21,8 +20,8 @@ class CurrentOwner {
   bool Owned(Id buffer) const {
     return !threads_.empty() && program_.buffers[buffer].scope.owner != Owner::kGrid;
   }
-  // Returns a number for the thread, warp, warpgroup or block that owns the buffer's memory in the current iterations.
-  // Different owners have different numbers.
+  // Returns a hash of the thread, warp, warpgroup or block that owns the buffer's memory in the current iterations. A
+  // cluster counts as its block. Different owners have different hashes.
   uint64_t Now(Id buffer) const;
 
   void Iterate(Id loop, int64_t iteration);

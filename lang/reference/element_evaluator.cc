@@ -66,7 +66,7 @@ class Solver {
   bool solvable() const { return solvable_; }
 
   // Computes the spatial iters of the instance that writes the element at `index`, and sets the other iters of `point`
-  // to 0. Returns false if the block does not write this element.
+  // to 0. Returns false if the block does not write this element. Does not consider the block's domain.
   bool Solve(absl::Span<const int64_t> index, Point& point) const {
     point.assign(extents_.size(), 0);
     if (inverted_) {
@@ -197,7 +197,7 @@ class ElementEvaluator::Impl {
   }
 
   // Runs a block's instances at a point of the spatial iters, and computes the results. Returns false if no instance
-  // exists there; kCancelled if stopped.
+  // exists there, and an error if a load fails; kCancelled if stopped.
   absl::StatusOr<bool> RunAt(Id block, Point point, std::vector<Scalar>& results) {
     const Code& code = CodeOf(block);
     const BlockNode& b = p_.block(block);

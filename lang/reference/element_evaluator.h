@@ -1,10 +1,10 @@
 // Computes single elements of a program's results on demand. It checks a few elements of programs that are too large to
 // interpret whole (design D9).
 //
-// The program must be as imported: each block's loops run its whole iters, and one block writes each element. If
-// several blocks write a buffer, the last one that may write the element counts. Elements of temporaries are computed
-// recursively and cached. The cost of an element is that of the instances it depends on: one row times one column for
-// an element of a matmul.
+// The program must be as imported: each block's loops run its whole iters, and no block continues a reduction that
+// another block initializes. If several blocks may write an element, the last one in program order that has an instance
+// for it counts. The elements that an instance reads are computed recursively, and all computed elements are cached.
+// The cost of an element is that of the instances it depends on: one row times one column for an element of a matmul.
 //
 // Not thread safe. Keeps a reference to the program.
 #pragma once
@@ -20,11 +20,12 @@ namespace kiln {
 
 class ElementEvaluator {
  public:
-  // A function that returns an element of an input by its position in row-major order. It must be rounded to the dtype.
+  // A function that returns an element of an input by its position in row-major order. It must round the element to the
+  // input's dtype.
   using Input = std::function<Scalar(Id buffer, int64_t index)>;
 
-  // A function that the evaluator calls after every 4096 instances. Once it returns true, elements that are not cached
-  // yet fail with kCancelled.
+  // A function that the evaluator calls at every 4096th instance. Once it returns true, Evaluate fails with kCancelled
+  // for each element that needs another instance to run: inputs and cached elements are still returned.
   using Stop = std::function<bool()>;
 
   ElementEvaluator(const Program& program, Input input, Stop stop = nullptr);

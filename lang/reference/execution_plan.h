@@ -24,12 +24,13 @@ struct MarkStep {
 struct PlanNode {
   Id node = kNone;
   std::vector<PlanNode> children;
-  // The fields from here on are set for loops.
+  // The fields from here to `reductions` are set for loops; `reductions` is set for blocks too.
   int variable = -1;
   int64_t extent = 1;
   LoopKind kind = LoopKind::kSerial;
   bool at_once = false;  // its iterations may run in parallel
-  // For a pipelined loop: before child c runs iteration n, child `other` must have run iteration n - lag.
+  // For a pipelined loop: before child c runs iteration n, child `other` must have run iteration n - lag, unless that
+  // is negative.
   struct Wait {
     int other = 0;
     int64_t lag = 0;

@@ -2,7 +2,8 @@
 // them. The interpreter (lang/reference/interpreter.h) runs it on numbers, symbolic execution
 // (lang/reference/symbolic.h) on terms.
 //
-// A Domain defines what values are and how they are stored:
+// A Domain defines what values are and how they are stored. Gather, Load, Store and Combine return nullptr, or the
+// error.
 //
 //   using Value = ...;                      a register
 //   Value Constant(DType, Scalar);
@@ -11,7 +12,6 @@
 //   Value Index(int64_t);
 //   const char* Gather(const CodeAccess&, const int* which, const Value* registers, Value* to);
 //   const char* Load(Id buffer, int64_t at, Value* to);
-//                                                   these return nullptr, or the error
 //   const char* Store(Id buffer, int64_t at, const Value&);
 //   const char* Combine(const PlanNode& block, const int64_t* at, Registers<Value>&);
 //                                                   the lifted values are in the body's registers

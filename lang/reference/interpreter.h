@@ -2,9 +2,10 @@
 // code with lowering and evaluates bindings directly, without the index algebra. It runs about 10-30 million
 // block instances per second.
 //
-// Kinds of loops do not change results: by default, all loops run serially. On request, parallel loops run in
-// random order and pipelined loops in another legal order; this finds loops whose order matters although it
-// must not. For single elements of large programs see lang/reference/element_evaluator.h.
+// Kinds of loops do not change results: by default, all loops run serially. On request, the iterations of parallel
+// loops run in random order and pipelined loops in another legal order. A caller that compares the results finds loops
+// whose order matters although it must not. For single elements of large programs see
+// lang/reference/element_evaluator.h.
 //
 // Buffers are bytes: elements in row-major order of the logical shape, whatever the layout, SizeOf(dtype)
 // each, little endian. Pure; any number of threads may run the same program.
@@ -24,11 +25,11 @@ namespace kiln {
 enum class PipelineOrder { kInTurn, kEager, kLate, kRandom };
 
 struct InterpreterOptions {
-  // If not 0, a seed: parallel, vectorized and GPU loops run in random order.
+  // If not 0, a seed: the iterations of parallel, vectorized, virtual-thread and GPU axis loops run in random order.
   uint64_t shuffle = 0;
   PipelineOrder pipelines = PipelineOrder::kInTurn;
-  // If true, an undefined operation fails with kInternal, naming the block and element: a division by zero or of the
-  // smallest integer by -1, or a shift beyond the width. If false, such an operation gives some value.
+  // If true, an undefined operation on integers fails with kInternal, naming the block and element: a division by zero
+  // or of the smallest integer by -1, or a shift beyond the width. If false, such an operation gives some value.
   bool only_defined = false;
   // If true, a gather out of bounds fails with kInternal. If false, it reads the nearest element.
   bool only_within = false;

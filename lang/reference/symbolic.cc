@@ -152,7 +152,8 @@ class Terms {
     return term;
   }
   // Returns a bag, the unordered operands of a reduction, with one operand: `values`, one for each result. A bag of the
-  // same monoid is returned as it is, and the monoid's identity gives the empty bag.
+  // same monoid is returned as it is. The monoid's identity, or a neutral start value (-0.0 for a sum), gives the empty
+  // bag.
   Term BagOf(Id monoid, const Tuple& values) const;
   Term Union(Term a, const Term& b);
   Term Insert(Term bag, Hash128 item);

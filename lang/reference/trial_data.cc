@@ -18,7 +18,8 @@ namespace {
 
 constexpr int64_t kMaxNumber = int64_t{1} << 40;  // larger constants of the program are not tried as bounds
 
-// True if the operation is undefined for every second operand in the range, whatever the first one is.
+// True if the operation, a division, remainder or shift of integers, is undefined for every second operand in the
+// range, whatever the first one is.
 bool IsNeverDefined(Op op, DType type, const ValueRange& b) {
   const bool shifts = op == Op::kShl || op == Op::kShr || op == Op::kShrU;
   const ValueRange defined =

@@ -13,7 +13,7 @@
 namespace kiln {
 
 // The plan for factoring a reduction. The loops that feed the reduction are in `outer` and `inner`, outermost first.
-// Each iteration of `outer` gets a partial result, into which the loops of `inner` are reduced.
+// Each combination of iterations of `outer` gets a partial result, into which the loops of `inner` are reduced.
 struct Parts {
   Bindings bindings;  // of the block before the change
   std::vector<Id> outer, inner;
@@ -24,8 +24,9 @@ struct Parts {
 };
 
 // Returns the plan for factoring the reduction of the block; `is_outer` tells which loops get partial results.
-// kFailedPrecondition if it cannot be factored: the block must be a reduction that initializes itself and is the only
-// writer of its results, and its instances must be a box of these loops.
+// kFailedPrecondition if it cannot be factored. The block must be a reduction that initializes itself, has no domain
+// and no blocks within, and is the only writer of its results. Tiles may be imperfect at their last level only. No loop
+// may feed both spatial and reduction iters, and reduction iters must be sums of loops times positive factors.
 absl::StatusOr<Parts> FactorReduction(const Program& program, Id block,
                                       const std::function<bool(Id loop)>& is_outer);
 
@@ -37,9 +38,10 @@ absl::Status CheckStartMayLeave(const Program& program, Id block, Id scope);
 // around the block. kFailedPrecondition if a range has gaps.
 absl::StatusOr<std::vector<DimRange>> SpatialRanges(const Program& program, const Parts& parts, Id scope);
 
-// Changes a reduction in place so that it writes partial results to new buffers, in which the outer loops are the
-// dimensions from `axis` on. Without inner loops, the block becomes a plain store. Returns a new, detached block that
-// combines the partial results. The caller must bind its spatial iters; its reduction iters are the outer loops.
+// Changes a reduction in place so that it writes partial results to new buffers in `scope`, named after the results
+// plus `suffix`, in which the outer loops are the dimensions from `axis` on. Without inner loops, the block becomes a
+// plain store. Returns a new, detached block that combines the partial results. The caller must bind its spatial iters;
+// its reduction iters are the outer loops.
 Id BuildPartial(Program& program, Id block, const Parts& parts, absl::string_view suffix, Scope scope,
                 int axis);
 

@@ -1,9 +1,9 @@
 // Handles of blocks, loops and sampled values, and lists of handles. Modules get them from schedules.
 //
-// Lists of handles check their indices. An index past the end or below 0 is recorded with the caller's line, and
-// the next step of a schedule in the same thread makes that schedule inert. The lists are std::vector<Loop>,
-// std::array<Loop, 2> and so on. The standard allows a program to specialize these templates for its own
-// types ([namespace.std]), so that a module cannot bypass the check by accident.
+// The lists std::vector<Loop>, std::array<Loop, 2> and so on check the indices of [], front and back. An index past the
+// end or below 0 is recorded with the caller's line. The next step, choice or end of a section of a schedule in the
+// same thread makes that schedule inert. The standard allows a program to specialize these templates for its own types
+// ([namespace.std]), so that a module cannot bypass the check by accident.
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct Value {
   int32_t number = -1;
 };
 
-// An access to a list of handles past its end.
+// An access to a list of handles past its end or below 0: the index, the size of the list, and the caller's line.
 struct PastTheEnd {
   int64_t index = 0, size = 0;
   std::source_location where;
@@ -118,8 +118,8 @@ struct std::array<Handle, N> : kiln::HandleArray<Handle, N> {};
 
 namespace kiln {
 
-// A factor of Split: a number, a sampled value, which stands for all of its numbers, or kAuto for what remains (at most
-// one kAuto).
+// A number that a step takes, such as a factor of Split: a number, a sampled value, which stands for all of its
+// numbers, or (in Split and LoopPartition, at most once) kAuto for what remains.
 inline constexpr int64_t kAuto = -1;
 struct Factor {
   Operand operand;

@@ -10,8 +10,8 @@ namespace kiln {
 // index cannot be expressed in the iters of a reader.
 absl::Status CheckInlineBlock(const Program& program, Id block);
 
-// Replaces every read of the block's result by the block's body, and removes the block (the primitive
-// compute-inline). Fails as CheckInlineBlock does; the tree is then unchanged.
+// Replaces every read of the block's result by the block's body, and removes the block and the loops that become empty
+// (the primitive compute-inline). Fails as CheckInlineBlock does; the tree is then unchanged.
 absl::Status InlineBlock(Program& program, Id block);
 
 }  // namespace kiln

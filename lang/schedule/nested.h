@@ -1,4 +1,5 @@
-// Runs one primitive inside another without recording it. Late primitives (design D3) consist of such steps.
+// Runs one primitive inside another without recording it. Late primitives (design D3) consist of such steps. Rules of
+// pipelines, prepared nests and calls of intrinsics are checked only at the end of the outer step.
 #pragma once
 
 #include <vector>

@@ -10,8 +10,9 @@
 namespace kiln {
 
 struct PipelineOptions {
-  // The stage of each child of the loop, and its position within one iteration of the pipeline. If empty, a child that
-  // reads another child's result is one stage later than that child, and the order stays as it is.
+  // The stage of each child of the loop, and its position among the children in one turn of the pipeline. Without
+  // `stages` and `depths`, a child that reads another child's result is one stage later than that child. Without
+  // `order`, the children keep their order.
   std::vector<int64_t> stages = {}, order = {};
   // The number of copies of each buffer that one child writes for others, in the order in which the children write
   // them, or one number for all. If empty, there are as many copies as the stages require. If depths are given and no

@@ -1,5 +1,6 @@
-// Declares a primitive (design D3): one file in lang/primitives/ with a KILN_PRIMITIVE at its end. Recording,
-// replay, printing, parsing, the reference page and the fuzzer's generator are derived from the declaration.
+// Declares a primitive (design D3): a file in lang/primitives/ or lang/lemmas/ with a KILN_PRIMITIVE for each
+// primitive. Recording, replay, printing, parsing, the reference page and the fuzzer's generator are derived from the
+// declaration.
 //
 // A primitive checks its preconditions before it changes anything. If it returns an error, the program is
 // unchanged. Codes: kFailedPrecondition if the step does not apply here; kInvalidArgument if operands or
@@ -99,8 +100,8 @@ struct Primitive {
   bool sampling = false;
   bool reads_only =
       false;  // does not change the program, so that a step whose results are unused can be removed
-  // A lemma changes what is computed, within a bound that it states. Later steps must preserve the changed
-  // program, and lemmas come before all other steps (design D9).
+  // A lemma changes what is computed, within a bound that it states. Later steps must preserve the changed program.
+  // Lemmas come before all other steps that transform the program (design D9).
   bool lemma = false;
   bool restricts = false;  // adds rules that later steps must obey (analysis/legality.h)
   const char* doc;         // what it does, before -> after, and when it does not apply
@@ -109,7 +110,7 @@ struct Primitive {
   const char* assumes = "";
 };
 
-// Finds a primitive by name; nullptr if there is none.
+// Finds a primitive by its name or a former name (lang/base/aliases.cc); nullptr if there is none.
 const Primitive* FindPrimitive(absl::string_view name);
 std::vector<const Primitive*> AllPrimitives();  // sorted by name
 

@@ -13,11 +13,12 @@ class SamplingSchedule : public ScheduleCore {
   using ScheduleCore::ScheduleCore;
 
   using TileOptions = kiln::TileOptions;
-  // Samples factors whose product is the extent of the loop.
+  // Samples options.parts factors, outermost first, whose product is the extent of the loop, within the bounds of
+  // `options`.
   Value SamplePerfectTile(Loop loop, TileOptions options, absl::string_view label = "",
                           Where where = Where::current());
-  // Samples the factors of a tile of the loop. Their product covers the extent and may exceed it by at most the share
-  // options.waste, so extents with few divisors have tiles too.
+  // Samples the factors of a tile of the loop, outermost first. Their product covers the extent and exceeds it by at
+  // most options.waste times the extent, so extents with few divisors have tiles too.
   Value SampleTile(Loop loop, TileOptions options, absl::string_view label = "",
                    Where where = Where::current());
   // Samples one of `values` with the given weights (all equal if empty).
@@ -31,14 +32,15 @@ class SamplingSchedule : public ScheduleCore {
   Value SampleComputeLocation(Block block, absl::string_view label = "", Where where = Where::current());
 
   // Multiply and Add return the product and the sum of all numbers of the operands; a sampled tile contributes each of
-  // its factors. Results are opaque, as all sampled values are.
+  // its factors. They refuse negative numbers and results above 2^40. Results are opaque, as all sampled values are.
   Value Multiply(const std::vector<Factor>& numbers, Where where = Where::current());
   Value Add(const std::vector<Factor>& numbers, Where where = Where::current());
-  // Divide returns the quotient of two numbers, rounded down; Subtract their difference, or 0 if that is negative.
+  // Divide returns the quotient of two numbers, rounded down, and refuses a divisor 0. Subtract returns their
+  // difference, or 0 if that is negative. Both refuse negative numbers.
   Value Divide(Factor number, Factor by, Where where = Where::current());
   Value Subtract(Factor number, Factor less, Where where = Where::current());
   Value Minimum(const std::vector<Factor>& numbers, Where where = Where::current());
-  // Takes one number of a sampled tile; index -1 is the last.
+  // Takes one number of a sampled tile, counted from 0; a negative index counts from the end, so -1 is the last.
   Value Part(Value tile, int index, Where where = Where::current());
 };
 

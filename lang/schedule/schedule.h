@@ -1,9 +1,9 @@
 // A Schedule transforms a program and records the steps.
 //
-// Each method records one step. After a step that does not apply, the schedule is inert: methods do nothing
-// and return inert handles, in lists that are long enough for any index that a module expects. status() keeps
-// the first failure, which names the step, what was found, what was wanted, and the caller's source line
-// (design D6). Modules are therefore straight-line code, and their caller checks the status once.
+// Each method records one step. After a step that does not apply, the schedule is inert: methods do nothing and return
+// inert handles, in lists of 64. status() keeps the first failure, which names the step, what was found, what was
+// wanted, and the caller's source line (design D6). Modules are therefore straight-line code, and their caller checks
+// the status once.
 //
 // Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is
 // tainted. ExtentOf a tainted loop makes the schedule inert, with an error that names the module that asked.
@@ -57,18 +57,19 @@ class Schedule : public SamplingSchedule {
   void Pipeline(Loop loop, PipelineOptions options = {}, Where where = Where::current());
 
   // --- Steps that move blocks.
-  // `place` is a position among the children of the loop: "first" is right after the last producer of the block, "last"
-  // is right before its first consumer (without one, at the end), and a number is before the child with this number. ""
-  // means "last" for ComputeAt and "first" for ReverseComputeAt.
+  // `place` is a position among the children of the loop. "first" is right after the last producer of the block. "last"
+  // is right before its first consumer (ComputeAt) or at the end of the loop (ReverseComputeAt). A number is before the
+  // child with this number, from 0. "" means "last" for ComputeAt and "first" for ReverseComputeAt.
   void ComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
   void ReverseComputeAt(Block block, Loop loop, absl::string_view place = "", Where where = Where::current());
   void ComputeInline(Block block, Where where = Where::current());
   void ReverseComputeInline(Block block, Where where = Where::current());
-  // Computes the block at the location that SampleComputeLocation returned.
+  // Computes the block at the location that SampleComputeLocation returned: -2 inlines the block, -1 changes nothing,
+  // and i >= 0 moves it below the i-th loop around its first consumer.
   void ComputeAtLocation(Block block, Value location, Where where = Where::current());
 
-  // Moves the nest of a block that reads only constants into the prepare phase, which runs once per set of
-  // constants.
+  // Moves the nest of a block that reads only constants and prepared buffers into the prepare phase, which runs once
+  // per set of constants.
   void Prepare(Block block, Where where = Where::current());
 
   // --- Lemmas: steps that change what is computed, within bounds that they state. Later steps must preserve the
@@ -144,9 +145,10 @@ class Schedule : public SamplingSchedule {
   // Fuses the outer data parallel loops of every nest until they have `limit` iterations, and runs these in parallel.
   void ParallelizeOuter(Factor limit, Where where = Where::current());
   // Vectorizes the innermost loop of every block whose accesses take small steps along it, with up to `lanes` elements.
+  // On CPUs, a block that transposes gets a tile of two loops in registers instead, if the target's policies allow it.
   void VectorizeInner(Factor lanes, Where where = Where::current());
-  // Splits every reduction along contiguous rows into up to `lanes` partial results, which are lanes of vectors. They
-  // are combined at the end of the row.
+  // Splits the innermost loop of every reduction whose loads move by 0 to 4 elements along it into up to `lanes`
+  // partial results, which are lanes of vectors in registers. They are combined at the end of that loop.
   void RfactorLanes(Factor lanes, Where where = Where::current());
   // Distributes a copying block over the threads of its nest; each thread copies `vector` elements at a time, or one if
   // `vector` does not divide the copy.
@@ -162,6 +164,7 @@ class Schedule : public SamplingSchedule {
   // so that the chunks of a column lie in different banks.
   void SwizzleLines(Block block, Where where = Where::current());
   // Unrolls inner loops while the resulting straight-line code has at most `steps` instructions (lang/analysis/cost.h).
+  // A longer loop is marked to unroll as many iterations together as fit and divide it.
   void UnrollUpTo(Factor steps, Where where = Where::current());
 };
 

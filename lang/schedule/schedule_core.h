@@ -34,11 +34,12 @@ class ScheduleCore {
   // Returns the constant extent of a loop that no sampled value determines. Otherwise returns 0 and makes the schedule
   // inert.
   int64_t ExtentOf(Loop loop, Where where = Where::current());
-  // Makes the schedule inert with this failure. Modules call it when they cannot continue.
+  // Makes the schedule inert with this failure. An earlier failure stays. Modules call it when they cannot continue.
   void Fail(const absl::Status& status);
 
-  // Returns true if the module must leave the block alone, because the schedule is inert or `why` is an error. Adds the
-  // error to `declined`, with the name of the open section; `kiln space` prints the list. Modules begin with this call.
+  // Returns true if the module must leave the block alone, because the schedule is inert or `why` is an error. Unless
+  // the schedule is inert, adds the error to `declined`, once, with the name of the open section; `kiln space` prints
+  // the list. Modules begin with this call.
   bool Skip(const absl::Status& why);
   bool Declines(const absl::Status& why) { return Skip(why); }  // the old name of Skip, for older plugins
   struct Declined {
@@ -54,8 +55,8 @@ class ScheduleCore {
   void Pin(absl::string_view name, std::vector<int64_t> only);
 
   // Runs the steps of a trace on this schedule, and adopts the choices that led to the steps. Keeps recorded decisions
-  // and draws missing ones. Aborts if the schedule already has steps or choices, because steps refer to handles by
-  // number.
+  // and draws missing ones. A step that does not apply, or gives another number of results than recorded, makes the
+  // schedule inert. Aborts if the schedule already has steps or choices, because steps refer to handles by number.
   void Apply(absl::Span<const Step> steps, absl::Span<const Choice> choices);
 
   // A scope for names, usually of a module and a block. While the object lives, the names of new sites and choices

@@ -20,7 +20,7 @@ std::vector<char> HaveSelectableDims(const Program& program);
 // element, and each buffer that changes must have selectable dimensions (HaveSelectableDims).
 void SelectDims(Program& program, const std::vector<std::vector<int>>& dims);
 
-// Removes the dimensions of one element from temporaries and, with `of_parameters`, from parameters. Leaves buffers
+// Removes the dimensions of one element from temporaries and, with `of_parameters`, from all buffers. Leaves buffers
 // alone whose dimensions are not selectable (HaveSelectableDims). A buffer keeps at least one dimension. No byte moves.
 void DropUnitDims(Program& program, bool of_parameters);
 

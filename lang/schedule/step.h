@@ -60,9 +60,9 @@ struct State {
   const Program& Reference(const Program&& original) const = delete;
 };
 
-// Prints a step as one line, which trace/text.h parses: "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile
-// l0 n=4 innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8". Leaves out attributes that are zero or empty
-// if that is their default. A first attribute that is text has no name: get-block "matmul".
+// Prints a step as one line, which trace/text.h parses: "l3, l4 = split l0 v0" or "v0 = sample-perfect-tile l0 n=4
+// innermost=64 @multi-level-tiling/matmul/i -> 16 4 2 8". Leaves out an attribute that has its default, if that default
+// is zero or empty. A first attribute that is text has no name: get-block "matmul".
 std::string ToString(const Step& step);
 std::string ToString(Operand operand);
 

@@ -16,8 +16,8 @@ struct TileOptions {
   // bound.
   int64_t budget = 0;
   std::vector<Value> within = {};  // tiles that were sampled before
-  // A limit of the target that also bounds the budget, in elements: "registers", "unrolled", "l1", "l2" or "l3"; "" for
-  // none.
+  // A limit of the target that also bounds the budget: "registers", "l1", "l2" or "l3", in elements of the widest type
+  // that blocks below the loop write, or "unrolled", in instructions; "" for none.
   std::string bound = "";
   // If 0, the budget counts elements. Otherwise it counts vectors of this many elements, which the last factor of the
   // first tile in `within` fills (of this tile if `within` is empty), and includes one row of operands.
@@ -27,7 +27,7 @@ struct TileOptions {
   std::vector<Factor> most = {};
   std::vector<int64_t> multiple = {};
   std::vector<Factor> each = {};  // factor i, outermost first, is at most each[i]; 0: no bound
-  double waste = 0.25;            // SampleTile: largest share of the extent that may be padding
+  double waste = 0.25;            // SampleTile: the product exceeds the extent by at most this share of it
 };
 
 }  // namespace kiln

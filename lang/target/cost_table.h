@@ -32,8 +32,9 @@ struct CostTable {
   // Cycles from one addition of a sum to the next: of a sum in a buffer of storage "register", of one in memory that
   // LLVM keeps in registers, and of one in memory.
   double sum_latency = 4.5, sum_latency_kept = 7, sum_latency_in_memory = 20;
-  double kept_accesses = 0.3;  // share of the loads and stores of sums that LLVM keeps in registers
-  double kept_doubt = 1.3;     // factor on sums that LLVM may keep, where no measurement will tell
+  // Share of a sum's loads and stores that remains if LLVM keeps the sum in registers.
+  double kept_accesses = 0.3;
+  double kept_doubt = 1.3;  // factor on the estimate of sums that LLVM may keep, if no measurement will tell
   double divide_cycles = 8, function_cycles = 12;
   double loop_instructions = 2;
   double overlap = 0.35;  // share of the shorter of computing and fetching that the longer one hides
@@ -48,14 +49,15 @@ struct CostTable {
   int64_t cache_ways = 8;       // associativity of L1 and L2
 
   // Limits of the primitives vectorize-inner and sample-compute-location (lang/primitives).
-  int64_t function_line = 128;  // vectorize-inner: instructions that a block with functions may become
-  double most_repeats = 16;     // a sampled location may run each instance at most this often, on average
+  // vectorize-inner: most instructions of a block; a register of lanes is always allowed.
+  int64_t function_line = 128;
+  double most_repeats = 16;  // a sampled location may run each instance at most this often, on average
 
   // Constants of the modules that tile (modules/tiling): vector registers, and extents of tiles.
   int64_t broadcast_registers = 1;   // vector registers that are left to operands, not to sums
   int64_t least_tile_registers = 4;  // vector registers that sums get at least
   // If no number from least_tile to most_tile divides the extent of a reduction iter, which is above most_tile, the
-  // extent is padded to a multiple of padded_tile.
+  // extent is padded to a multiple of padded_tile, unless that exceeds the module's limit of waste.
   int64_t least_tile = 4, most_tile = 64;
   int64_t padded_tile = 8;
 
@@ -63,11 +65,11 @@ struct CostTable {
   int64_t dense_reuse = 16;  // the number of reads of each element from which on a copy pays off
 
   // Limits of lowering (backends/lower): versions of code, prefetching, unrolling of short loops.
-  int64_t nest_versions = 3;  // versions for guards that are nested in each other
+  int64_t nest_versions = 3;  // at most so many choices between versions of code are nested in each other
   // Each value of an index at which a boundary condition may fail gets a version of the code, if there are at most
   // edge_values of them and at most edge_versions versions for the combinations of all conditions. Otherwise none does.
   int64_t edge_values = 4, edge_versions = 9;
-  int64_t prefetch_bytes = 16 << 10;  // distance to the next iteration of a stream
+  int64_t prefetch_bytes = 16 << 10;  // a stream is prefetched at most this many bytes ahead
   int64_t prefetch_lines = 64;        // lines of a panel that are prefetched before a tile
   // A panel of a constant is prefetched only if the constant has at least 1 / prefetch_part of the bytes of the
   // smallest stream (LowerOptions::stream_bytes). What the prepare phase writes for the main phase counts as a
@@ -79,10 +81,10 @@ struct CostTable {
   // the present panel.
   int64_t tile_lines = 16, iteration_lines = 8;
   int64_t panels_ahead = 4, panel_part = 8;
-  int64_t padding_line = 16;  // instructions of an unrolled loop, if unrolling decides padding tests
+  int64_t padding_line = 16;  // most instructions of an unrolled loop, if unrolling decides padding tests
   // Most instructions of an unrolled loop that only adds to sums: of one iteration, and of all iterations.
   int64_t sum_body = 12, sum_line = 48;
-  int64_t held_line = 96;  // instructions of an unrolled loop that indexes a buffer kept in registers
+  int64_t held_line = 96;  // most instructions of an unrolled loop that indexes a buffer kept in registers
   // The conditions under which a buffer counts as kept in registers: it has up to held_vectors vectors, and its loops
   // other than the unrolled one are unrolled or have at most held_copies iterations.
   int64_t held_vectors = 8, held_copies = 4;

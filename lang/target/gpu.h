@@ -28,7 +28,7 @@ struct Gpu {
   int threads_per_block = 1024, threads_per_sm = 0, blocks_per_sm = 0;
   int warp_schedulers = 4;  // of an SM; each issues one instruction a cycle
 
-  // The speed of the GPU: numbers of SMs, clock, caches and memory.
+  // The speed of the GPU: the number of SMs, the clock, the size and rate of the L2 cache, and the rate of DRAM.
   int sms = 0;
   double clock_ghz = 0;  // boost
   int64_t l2_bytes = 0;

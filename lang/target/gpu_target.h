@@ -2,7 +2,7 @@
 //
 //   const Target target = GpuTarget(*FindGpu("h100"));
 //
-// Pure function. Errors: none.
+// Pure function. Errors: none. The target keeps a pointer to the GPU.
 #pragma once
 
 #include "lang/target/target.h"

@@ -1,6 +1,6 @@
-// Policies: named rewrites whose conditions match few operators. Each is on unless the user switches it off,
-// so that its gain can be measured in whole models (bench/ablation_bench.cc). A few are off unless the user asks
-// for them: a list names them with a + before the name.
+// Policies: named rewrites whose conditions match few operators. The user can switch each of them, so that its gain can
+// be measured in whole models (bench/ablation_bench.cc). Most are on unless the user switches them off. A few are off
+// unless the user asks for them: a list names them with a + before the name.
 //
 //   auto policies = Policies::Without("prefetch-streams,boundary-versions");
 //   target.policies = *policies;
@@ -76,8 +76,8 @@ absl::Span<const PolicyRow> PolicyRows();
 class Policies {
  public:
   // Parses a list of policies that are to be switched, separated by commas: "a" switches a off, and "+b" switches b on,
-  // which is off otherwise. "b" leaves it off. "" switches none. kInvalidArgument for an unknown name; the message lists
-  // the known ones.
+  // which is off otherwise. "b" leaves it off. "" switches none. kInvalidArgument, with a list of the known names, for
+  // an unknown name and for a + before a policy that is on anyway.
   static absl::StatusOr<Policies> Without(absl::string_view names);
 
   bool Has(Policy policy) const;

@@ -1,5 +1,5 @@
 // Describes the machine that a program is tuned for, in numbers that modules and checks read. The backends
-// detect them.
+// detect those of a CPU. GpuTarget (lang/target/gpu_target.h) takes those of a GPU from a table.
 #pragma once
 
 #include <cstdint>

@@ -197,7 +197,8 @@ class Printer {
   }
 
   // Prints a line for each iter of a block, with its binding as a sum over loops and iters of the enclosing block.
-  // Before them prints a `let` line for each mark in these sums that may exceed its extent or is divided.
+  // Before them prints a `let` line for each mark in these sums that may exceed its extent or is divided, and for each
+  // guard. A guard that the sum does not contain is named after `where`.
   void PrintIters(Id node, Id scope_block, UniqueNames& scope) {
     std::map<Id, std::string> lets;
     const auto name_of = [&](Source s) {
@@ -270,8 +271,8 @@ class Printer {
     return absl::StrCat(buffers_[buffer], "[", absl::StrJoin(index, ", ", one), "]");
   }
 
-  // Names the values that are used more than once, so that the text's length is linear in the number of
-  // expressions. Also names some deeply nested values, so that parsing needs no deep stack.
+  // Names the operations (not leaves) that are used more than once, so that the text's length is linear in the number
+  // of expressions. Also names some deeply nested operations, so that parsing needs no deep stack.
   void PrintValues(Id node) {
     constexpr int kDeepest = 64;
     value_names_.clear();

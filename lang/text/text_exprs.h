@@ -18,7 +18,7 @@ class ExprReader : protected TokenReader {
   struct Named {
     std::string name;
     Source source;
-    double reach = 0;  // largest possible value
+    double reach = 0;  // bound of the absolute value
   };
   using Scope = std::vector<Named>;
 
@@ -42,7 +42,7 @@ class ExprReader : protected TokenReader {
   std::vector<DType> results_;  // result types of the current monoid
   std::map<std::string, Id> buffers_;
   std::map<std::string, Id> values_;  // the named values of the current block
-  double reach_ = 0;                  // largest possible value of the sum parsed last
+  double reach_ = 0;                  // bound of the absolute value of the sum parsed last
 
  private:
   Id ParseConstant(DType type);

@@ -44,7 +44,8 @@ class TokenReader {
   LoopKind KindOfLoop();
   // Reads the numbers of a swizzle: (from, to, bits).
   Swizzle SwizzleBits();
-  // Reads the stages of a pipeline's children.
+  // Reads the stages of a pipeline's children: for each a stage and a position, then "producer" or nothing, with commas
+  // between children.
   std::vector<PipelineStage> Stages();
   template <size_t N>
   int OneOf(const absl::string_view (&names)[N], absl::string_view what) {

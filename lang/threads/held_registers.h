@@ -4,7 +4,7 @@
 //
 // `nest` is a child of the root of the program that the summary `nests` was made from. A buffer in registers, or a
 // fragment, counts from its first to its last access in program order, with all copies of its ring. Compilers may need
-// fewer registers, if parts of a buffer are dead earlier, and always need some more. Pure.
+// fewer registers for these buffers, as parts may be dead earlier, and need more for other values. Pure.
 #pragma once
 
 #include "lang/analysis/loop_nest_summary.h"

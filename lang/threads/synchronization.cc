@@ -42,7 +42,7 @@ struct Touch {  // an access since the last point that orders it
   bool writes = false;
   int32_t copy = -1;  // of a ring; -1: the buffer has no copies
   std::vector<Level> path;
-  std::vector<Waited> waited{};  // since
+  std::vector<Waited> waited{};  // groups that waited since
 };
 
 class Planner {
@@ -443,7 +443,7 @@ class Planner {
 
   const Program& p_;
   Id nest_ = kNone;
-  std::set<Id> written_;  // by blocks of the nest
+  std::set<Id> written_;  // buffers that blocks of the nest write
   std::set<Id> visited_;  // loops
   std::vector<Level> path_;
   std::vector<Touch> touches_;

@@ -72,7 +72,7 @@ class BlockChecker : public Checker {
     }
   }
 
-  // Checks that the marks use only the block's own iters. Returns false otherwise.
+  // Checks that the marks use only the block's own iters. Otherwise returns false, after recording the violation.
   bool CheckOwn(Range marks, int iters, absl::string_view what) {
     for (const Id mark : p_.List(marks)) {
       for (const IndexSplit& s : p_.Splits(p_.marks[mark].splits)) {
@@ -135,7 +135,8 @@ class BlockChecker : public Checker {
   }
 
   // Checks an expression and its operands. `guards` are the conditions (kWithin) around it, and `scope` is a number for
-  // them. A shared operand is checked once in each scope.
+  // them. A shared operand is checked once in each scope. Skips the value inside a kWithin if one of its conditions
+  // never holds.
   void CheckExpr(Id block, Id expr, const std::vector<Guard>& guards, int scope) {
     if (!ok() || !seen_.emplace(scope, expr).second) return;
     const Expr& e = p_.exprs[expr];
@@ -171,8 +172,8 @@ class BlockChecker : public Checker {
     for (const Id operand : e.Operands()) CheckExpr(block, operand, guards, scope);
   }
 
-  // Checks the indices of an access. If there are no guards and the block has no domain, every index must be proven to
-  // lie in its dimension. Otherwise no index may be proven to lie outside.
+  // Checks the indices of an access. Each must have the extent of its dimension. If there are no guards and the block
+  // has no domain, each must be proven to lie in its dimension. Otherwise none may be proven to lie always outside.
   void CheckBounds(Id block, Id buffer, Range index, std::vector<Guard> guards) {
     const auto shape = p_.Dims(p_.buffers[buffer].shape);
     const Extents extents(p_, block);
@@ -190,8 +191,8 @@ class BlockChecker : public Checker {
     }
   }
 
-  // --- Checks that what a block reads, inputs and constants excepted, and what it accumulates into, is written by
-  // another block, which stands before it or shares a loop with it.
+  // --- Checks that each buffer that a block reads (inputs, constants and scalars excepted) or accumulates into is
+  // written by another block, which stands before it or shares a loop with it.
   void CheckOrder(Id block) {
     const auto comes_before = [&](Id writer) {
       return writer != block &&

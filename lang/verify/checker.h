@@ -67,11 +67,13 @@ class Checker {
 // monoids, and expressions with their dtypes. They may refer only to existing entries, and operands come before their
 // users.
 void CheckPools(const Program& program, Violation& first);
-// Checks the links of the program's tree, that its loops and blocks refer only to existing entries of the program's
-// vectors, and the parameters. CheckPools must have passed.
+// Checks the links of the program's tree, and that its loops and blocks refer only to existing entries of the program's
+// vectors. Loops must not be empty, and only children of the root may be prepared. Each buffer must be a parameter
+// once, but temporaries, the status and constants with data must not be. There is at most one status, an i32 of rank 0,
+// and scalars have rank 0. CheckPools must have passed.
 void CheckTree(const Program& program, Violation& first);
-// Checks the bindings and the body of a block, and that what it reads is written before. CheckPools and CheckTree must
-// have passed.
+// Checks the bindings and the body of a block, and that another block, before it or in a common loop, writes each
+// temporary or output that it reads. CheckPools and CheckTree must have passed.
 void CheckBlock(const Program& program, Id block, Violation& first);
 
 }  // namespace kiln

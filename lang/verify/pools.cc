@@ -88,7 +88,8 @@ class PoolChecker : public Checker {
             (*p_.constants)[b.data].size(), " bytes of data, wanted ", bytes);
   }
 
-  // Checks the expressions. Operands must come before their users, so no expression contains itself.
+  // Checks the operation, references and dtypes of each expression. Operands must come before their users, so no
+  // expression contains itself.
   void CheckExprs() {
     for (size_t i = 0; i < p_.exprs.size() && ok(); ++i) {
       const Expr& e = p_.exprs[i];
@@ -145,8 +146,8 @@ class PoolChecker : public Checker {
            p_.buffers[buffer].shape.count == index.count && p_.buffers[buffer].dtype == e.dtype;
   }
 
-  // True if the gather has one index per dimension of its buffer, each an expression of dtype index and not
-  // a tuple.
+  // True if the gather has the dtype of its buffer, which exists, and one index per dimension of the buffer. Each index
+  // must be an expression of dtype index and not a tuple.
   bool IsGather(const Expr& e) const {
     const Id buffer = e.AsGather().buffer;
     const std::vector<Id> index = p_.GatherIndex(e);

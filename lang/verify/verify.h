@@ -6,8 +6,9 @@
 
 namespace kiln {
 
-// Verifies the program. On an error, sets `broken` to the block that the error is about, or to kNone if it is about
-// none.
+// Verifies the program. kInternal with the first violation. Sets `broken` to the block if the check of a single block
+// fails: of its bindings, its body, or the writers of what it reads. Sets it to kNone if there is no error, and for
+// other errors, such as a call that does not match its intrinsic.
 absl::Status Verify(const Program& program, Id& broken);
 
 }  // namespace kiln

@@ -1,10 +1,13 @@
-// Auto-Bind: binds what is not bound yet of every nest to blocks and threads, vectorizes and unrolls.
+// Auto-Bind: binds what is not bound yet of every nest to blocks and threads, vectorizes and unrolls. It first
+// vectorizes inner loops, then binds the outer independent serial loops, and last unrolls inner loops. Does nothing on
+// a target without a GPU.
 //
 //   for i: for j: S      ->      block-x b: for c: thread-x t: vectorized v: S
 //
-// It ends a space for GPUs, because its steps look at the loop extents that earlier decisions gave. Sampling sites: the
-// widest vector, in elements; the threads of a block; the blocks, in multiples of the GPU's multiprocessors; how many
-// instructions unrolling may make. A nest without independent outer loops runs on one thread.
+// It ends a space for GPUs, because its steps look at the loop extents that earlier decisions gave. Sampling sites,
+// each an upper limit: the elements of a vector; the threads of a block; the blocks, in multiples of the GPU's
+// multiprocessors; how many instructions unrolled code may have. A nest without bound loops and without independent
+// outer loops runs on one thread.
 #include "modules/default_modules.h"
 
 namespace kiln {

@@ -4,12 +4,14 @@
 //   ->
 //   block-x i0: thread-y i1: thread-x t: { for k0: unrolled v: B.acc[i, t] sum= f(i, k0, t, v);  B[i] sum= B.acc }
 //
-// Each thread sums its elements, which lie `threads` vectors apart, in a register; then they combine their sums.
-// Threads share the last reduction loop. Applies to: unscheduled reductions that initialize their result and reuse
-// nothing, or have too few results to occupy the GPU by themselves. The shared loop has at least 32 terms, a multiple
-// of 8. Structure:
+// Each thread sums its elements in a register: vectors of up to 4 elements, `threads` vectors apart. Then the threads
+// combine their sums. Threads share the last reduction loop, which must have at least 32 terms, in a multiple of 8.
+//
+// Applies to: unscheduled reductions, on GPUs, that initialize their result and store it at single iters. They must
+// reuse nothing, or have fewer results than 4 * multiprocessors * threads of the largest block. Structure:
 //   threads = no, or yes
-//   split-k = no, or yes: blocks sum chunks of a long reduction, if there are fewer results than multiprocessors
+//   split-k = no, or yes: blocks sum chunks of the longest reduction loop. Offered with threads = yes, if there are
+//             fewer results than multiprocessors and the last reduction loop has at least 8192 terms
 // Sampling sites: how many threads share a reduction, up to a whole block, and the adjacent elements that a thread
 // reads at once; how many results a block computes; with split-k, the number of chunks
 #include <algorithm>
@@ -30,8 +32,8 @@ namespace {
 constexpr int64_t kWarp = 32, kVector = 4;
 constexpr int64_t kLong = 8192;  // terms that are worth partial sums of several blocks
 
-// Returns the largest power of two, at most 32 (a warp), that divides the number of terms. Without split-k, the number
-// of threads that share a reduction is a multiple of it.
+// Returns the largest power of two, at most 32 (a warp), that divides the number of terms. Without split-k, the product
+// of the threads that share a reduction and the elements that a thread reads at once is a multiple of it.
 int64_t Lanes(int64_t terms) {
   int64_t lanes = kWarp;
   while (terms % lanes != 0) lanes /= 2;

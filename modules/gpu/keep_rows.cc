@@ -6,10 +6,11 @@
 //     thread-x t: X.r = X[i, ..];  thread-x t: S[i] sum= X.r;  thread-x t: Y[i, ..] = f(X.r, S[i]) } }
 //
 // A block of threads computes a row, or several rows with threads of their own. Each thread keeps its elements of the
-// row in registers, or loads and computes them again, as it must for long rows. Applies to: unscheduled blocks that
-// store rows from reductions of these rows, with the blocks between them. Structure:
-//   rows = no | again | registers (up to 64 elements a thread)
-// Two sampling sites: the threads of a row, and the rows of a block.
+// row in registers, or loads and computes them again, as it must for long rows. Applies to: unscheduled blocks, on
+// GPUs, that store rows from reductions of these rows, with the blocks between them. Structure:
+//   rows = no | again | registers (only if some number of threads leaves each at most 64 elements)
+// Two sampling sites: the threads of a row, and the rows of a block (up to 16). Without a loop around the row, there is
+// no second site.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"
@@ -21,11 +22,12 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kMostKept = 64;            // elements of a row in the registers of a thread
-constexpr int64_t kMostRows = 16;            // of a block of threads
-constexpr int64_t kMostElements = 16 << 10;  // of these rows, in registers
+constexpr int64_t kMostKept = 64;            // elements of a row that one thread keeps in registers
+constexpr int64_t kMostRows = 16;            // rows of a thread block
+constexpr int64_t kMostElements = 16 << 10;  // elements of all rows of a thread block, kept in registers
 
-// Returns how many elements a thread moves at once: up to 16 bytes, if they divide the row; at least 1.
+// Returns how many elements a thread moves at once: the largest power of two that divides the row and takes at most 16
+// bytes of the block's result type; at least 1.
 int64_t VectorOf(const Program& p, Id block, int64_t columns) {
   int64_t vector = 16 / SizeOf(p.buffers[WrittenBuffers(p, block)[0]].dtype);
   while (vector > 1 && columns % vector != 0) vector /= 2;
@@ -50,8 +52,8 @@ struct Rows {
 };
 
 // Splits the last loop around a row into thread blocks and the rows of one thread block, and fuses the outer part with
-// the other loops. Sets `rows.row`, the loop over thread blocks. Without a loop around the row, adds one with a single
-// iteration.
+// the other loops. The number of rows is sampled: at most `most`, and at most `limit` threads for all of them. Sets
+// `rows.row`, the loop over thread blocks. Without a loop around the row, adds one with a single iteration.
 void SplitRows(Schedule& s, std::vector<Loop> loops, Loop columns, int64_t limit, int64_t most, Rows& rows) {
   rows.on_thread_y = !loops.empty();
   if (!rows.on_thread_y) {
@@ -65,8 +67,9 @@ void SplitRows(Schedule& s, std::vector<Loop> loops, Loop columns, int64_t limit
   rows.row = loops.size() > 1 ? s.Fuse(loops) : loops[0];
 }
 
-// Binds the loops of a block that computes rows: the rows to thread-y, and their columns, in vectors, to thread-x. A
-// reduction gets an accumulator in a register of each thread.
+// Binds the loops of a block that computes rows. The rows of a thread block go to thread-y, unless there is no loop
+// around the row. The columns, in vectors, go to thread-x, if the block has columns. A reduction gets an accumulator in
+// a register of each thread.
 void SpreadRows(Schedule& s, Block block, RowMember::Kind kind, const Rows& rows) {
   const std::vector<Loop> loops = s.GetLoops(block);
   const bool has_columns = kind != RowMember::kValue;

@@ -9,8 +9,9 @@
 // It comes before tile-for-threads, which makes the padded copies where it loads operands, and crops the result where
 // it stores sums.
 //
-// Applies to: unscheduled contractions whose reads are at iters, if an extent has fewer than six divisors, and padding
-// it by at most 12.5% gives it at least twice as many. Structure: pad = no | yes
+// Applies to: unscheduled contractions, on GPUs, that initialize their result and whose reads are at iters. Pads each
+// extent up to 65536 with fewer than six divisors if a multiple of 4, at most 12.5% longer, has at least twice as many
+// divisors. Declines if there is no such extent. Structure: pad = no | yes
 #include <algorithm>
 
 #include "absl/algorithm/container.h"

@@ -22,8 +22,8 @@ std::vector<int64_t> ExtentsAround(const Program& p, Id block) {
 }
 
 // Returns what a block computes of rows whose loops have these extents, the last one along a row: a row, one value for
-// each row, or a reduction of each row. Returns nullopt if the loops of the block have other extents, or if it does not
-// reduce along the row alone.
+// each row, or a reduction of each row. Returns nullopt if the loops of the block have other extents, or if it reduces
+// along other loops than the last one alone, or does not initialize its reduction.
 std::optional<RowMember::Kind> KindOf(const Program& p, Id block, const std::vector<int64_t>& extents) {
   const std::vector<int64_t> own = ExtentsAround(p, block);
   const std::vector<bool> reduces = Feeds(p, block, IterKind::kReduction);
@@ -45,7 +45,7 @@ bool MayJoin(const Program& p, Id block, const std::set<Id>& members) {
          absl::c_all_of(Consumers(p, block), [&](Id reader) { return members.contains(reader); });
 }
 
-// True if the block reads the buffer along its innermost loop.
+// True if some index with which the block reads the buffer depends on the block's innermost loop.
 bool ReadsRow(const Program& p, Id block, Id buffer) {
   const auto loops = static_cast<int>(LoopsAround(p, block).size());
   return Reads(p, block, buffer) && AccessOf(p, block, buffer).DependsOn(loops - 1);

@@ -1,6 +1,6 @@
-// Finds the blocks that compute rows together, such as a softmax: one block stores the rows, and reductions along the
-// row come before it. All other blocks whose results it needs for a row are members too, if nothing else reads their
-// results.
+// Finds the blocks that compute rows together, such as those of a softmax. The last member stores the rows. Each other
+// member computes what a member reads: a row, one value for each row, or a reduction along the row. At least one is a
+// reduction. Each other member is unscheduled, and writes one temporary that only members read.
 //
 //   for i: for k: S[i] sum= X[i, k]
 //   for i: q[i] = sqrt(S[i])
@@ -30,8 +30,8 @@ struct RowNest {
 };
 
 // Returns the rows that the block stores, and the blocks that compute them. Returns kFailedPrecondition, with the
-// reason, if no reductions of these rows lead to the block, if it is scheduled, or if it belongs to the rows of a later
-// block.
+// reason, if no reductions of these rows lead to the block, if it is a reduction, is scheduled, or has several results
+// or no loop, or if it belongs to the rows of a later block.
 absl::StatusOr<RowNest> FindRowNest(const Program& program, Id block);
 
 }  // namespace kiln

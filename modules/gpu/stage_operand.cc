@@ -9,7 +9,7 @@
 namespace kiln {
 namespace {
 
-constexpr int64_t kCopies = 4;  // instructions of a copy, with a test of bounds
+constexpr int64_t kCopies = 4;  // most instructions of a block that counts as a copy or as padding
 
 // True if each index of the block's result is a constant, or an iter plus a constant. Then a tile of the result needs
 // only a tile of the iters. In contrast, a tile of X[h*28 + w] may need every w.

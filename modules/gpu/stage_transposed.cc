@@ -6,9 +6,11 @@
 //
 // A block of threads computes a tile of the result. Of each operand whose neighbours lie along another loop than those
 // of the result, it first copies a tile to shared memory. So threads next to each other both load and store neighbours.
-// The tile lies in lines of 128 bytes with permuted words: rows and columns use all banks of shared memory.
+// If the rows of a tile fill whole lines of 128 bytes, the words of the lines are permuted: rows and columns then use
+// all banks of shared memory.
 //
-// Applies to: unscheduled blocks without a reduction that read such operands. Structure: transposed = direct | staged
+// Applies to: unscheduled blocks without a reduction, on GPUs, that read such operands. Structure: transposed = direct
+// (leaves the block as it is) | staged
 // Sampling sites: the sides of a tile, whole lines if possible; the order of tiles; the threads; how many neighbours a
 // thread stores and copies at once.
 #include <algorithm>
@@ -31,14 +33,15 @@ int64_t PowerIn(int64_t a, int64_t b) {
 }
 
 struct Side {
-  Value tile;              // tiles, elements of one
-  int64_t multiple = 1;    // of which the elements are one
+  Value tile;              // the number of tiles, and the elements of one
+  int64_t multiple = 1;    // the elements of a tile are a multiple of this number
   bool is_perfect = true;  // tiles divide the loop
 };
 
-// Draws the side of a tile along a loop, at most `most` elements and at most four lines. A loop that is no longer than
-// a line is one side. Otherwise a side is a multiple of the largest power of two that divides both the loop and a line,
-// if that is at least a quarter of a line; if not, a multiple of a line, and the last tile is incomplete.
+// Draws the side of a tile along a loop, at most `most` elements and at most four lines (of `line` elements each). A
+// loop that is no longer than a line is one side. Otherwise a side is a multiple of the largest power of two that
+// divides both the loop and a line, if that is at least a quarter of a line. If not, a side is a multiple of a line,
+// and the last tile is incomplete.
 Side SampleSide(Schedule& s, Loop loop, int64_t line, Factor most, absl::string_view label) {
   const int64_t extent = s.ExtentOf(loop), multiple = extent <= line ? extent : PowerIn(extent, line);
   Schedule::TileOptions options{.parts = 2, .innermost = kMostLines * line, .most = {most}};

@@ -85,9 +85,10 @@ class Sampler {
   }
 
  private:
-  // Divides the registers of a thread. Sums may take half of them, but at most Gpu::accumulators, and there are no more
-  // sums than unrolled code may have instructions for. The elements of operands that an iteration multiplies share the
-  // other half, less the registers that all code needs (kOwn).
+  // Divides the registers of a thread, which are those of a multiprocessor divided by the threads of one block. Sums
+  // may take half of them, but at most Gpu::accumulators, and there are no more sums than unrolled code may have
+  // instructions for. The elements of operands that an iteration multiplies share the other half, or the registers
+  // beside Gpu::accumulators if these are fewer, less those that all code needs (kOwn).
   void DivideRegisters(Block block, Value threads) {
     const Program& p = s_.program();
     const Gpu& gpu = *s_.target().gpu;
@@ -109,7 +110,7 @@ class Sampler {
   Factor Least(const std::vector<Factor>& numbers) {
     return numbers.size() > 1 ? Factor(s_.Minimum(numbers)) : numbers[0];
   }
-  // Returns number / by. Records a step only if the result is not known.
+  // Returns number / by. Records a step for this unless both are plain numbers or `by` is 1.
   Factor Quotient(Factor number, Factor by) {
     const Operand a = number.operand, b = by.operand;
     if (b.kind != Operand::Kind::kInt) return s_.Divide(number, by);
@@ -123,7 +124,7 @@ class Sampler {
   Factor shared_ = 0;                       // bytes of shared memory for one copy of all operands
   std::vector<Factor> room_;                // elements that a tile may need, by operand
   std::vector<Factor> registers_;           // elements that a thread may hold, by operand
-  std::vector<std::vector<Factor>> needs_;  // factors of the bytes that it needs, by operand
+  std::vector<std::vector<Factor>> needs_;  // by operand: their product is the bytes of a slice of one term
   std::optional<Value> slice_;
 };
 

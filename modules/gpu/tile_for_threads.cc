@@ -9,13 +9,15 @@
 // lie along a reduction, its slices lie in panels of columns, so that threads of different rows may use different
 // banks.
 //
-// Applies to: unscheduled reductions whose tiles reuse what they load. Structure:
+// Applies to: unscheduled reductions, on GPUs, that initialize their result and whose tiles reuse what they load.
+// Structure:
 //   operands  = shared, pipeline (slices come while others are read) or direct
 //   transport = of a pipeline: async (copies that threads wait for, 2 to 4 slices) or sync (loads and stores, 2
 //               slices). If an operand is not only copied, it is sync.
-//   split-k   = no, or yes: up to 16 partial sums, if large tiles make too few blocks for the GPU
+//   split-k   = no, or yes: up to 16 partial sums. Offered if tiles of 64 x 64 results make fewer than two blocks for
+//               each multiprocessor, and the reduction has at least 256 terms
 // Sampling sites: the threads of a block, the tile of each loop, the order of tiles, the width of panels, the slices of
-// a pipeline, and how many elements a thread copies at once.
+// an async pipeline, how many elements a thread copies at once, and with split-k the number of partial sums.
 #include "lang/analysis/bindings.h"
 #include "lang/analysis/dataflow.h"
 #include "modules/gpu/gpu.h"

@@ -14,8 +14,8 @@
 namespace kiln {
 namespace {
 
-// Returns the loop along which neighbours of an operand lie: the only loop that moves along its last dimension. Returns
-// -1 if there is no such loop, or if the block reads the operand at several places.
+// Returns the loop along which neighbours of an operand lie: the only loop that its last index depends on, if that
+// moves by one element. Returns -1 if there is no such loop, or if the block reads the operand at several places.
 int LoopAlong(const Program& p, Id block, Id buffer, const AccessPattern& access) {
   const bool simple =
       LoadsOf(p, block, buffer).size() == 1 && !access.loops.empty() && access.loops.back().size() == 1;

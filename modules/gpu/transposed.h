@@ -22,7 +22,8 @@ struct Transposed {
 
 // Returns the operands whose neighbours lie along another loop than those of the result, and whose indices also depend
 // on the result's loop. If their loops differ, returns only those with the loop of the first one. Returns
-// kFailedPrecondition, with the reason, if the block is scheduled or reduces, or has no such operand.
+// kFailedPrecondition, with the reason, if the block is scheduled or reduces, has several results, or stores no
+// neighbours along a single loop, or if there is no such operand.
 absl::StatusOr<Transposed> FindTransposed(const Program& program, Id block);
 
 }  // namespace kiln

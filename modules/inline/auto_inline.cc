@@ -2,10 +2,11 @@
 //
 //   B[i, j] = f(A[i, j]);  C[i, j] = g(B[i, j])      ->      C[i, j] = g(f(A[i, j]))
 //
-// Applies to: plain stores. A block that reads nothing is always inlined into its consumers. Another block is inlined
-// into its consumers if it is cheap to compute again, or if it has one reader that reads each element once; otherwise
-// into its producer, if that is possible. A block that permutes what it reads is not inlined, since that would turn a
-// contiguous access into a strided one. Constants may be permuted, because prepacking fixes their layout later
+// Applies to: plain stores. A block that reads nothing is inlined into its consumers if the primitive applies. Another
+// block is inlined into its consumers if it is cheap to compute again, or if it has one reader that reads each element
+// once. Otherwise it is inlined into its producer, if that is possible. A block that permutes what it reads is not
+// inlined, since that would turn a contiguous access into a strided one. Under Policy::kInlinedConstants, a block that
+// reads only constants may permute them, because prepacking fixes their layout later
 // (modules/tiling/prepack_constants.h). Options switch these rules (default_modules.h); `injective` also requires that
 // a block reads only at its iters plus constants. Structure: none.
 #include "absl/algorithm/container.h"

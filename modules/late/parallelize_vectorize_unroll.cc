@@ -3,8 +3,8 @@
 //
 //   for i: for j: for v: S      ->      parallel f: ... unrolled ... vectorized v: S
 //
-// Applies to: all nests of a program; only vectorizes and unrolls if the target has one core. One sampling site decides
-// how many instructions unrolling may make.
+// Applies to: all nests of a program. On a target with one core, it vectorizes and unrolls but does not parallelize.
+// One sampling site decides how many instructions unrolled code may have.
 #include "modules/default_modules.h"
 
 namespace kiln {

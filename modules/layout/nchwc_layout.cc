@@ -8,8 +8,9 @@
 // An input that another block writes, such as a padding block, gets the new layout itself and is not copied.
 // The channels of the result are then innermost in memory, so tiles vectorize along them.
 //
-// Applies to: unscheduled blocks that reuse what they load and move a window over dimensions behind the
-// channels. The channel count must be a multiple of the vector's lanes.
+// Applies to: unscheduled blocks, under Policy::kNchwcLayout, that reuse what they load and move a window over
+// dimensions behind the channels of an input. An input gets the layout only if its channel count is a multiple of the
+// vector's lanes, and so does the result. Declines if neither does.
 // Structure:  nchwc = no | yes
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"

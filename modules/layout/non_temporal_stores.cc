@@ -3,8 +3,8 @@
 //
 //   for i: for j: C[i, j] = f(A[i, j])     ->     the same, annotated `stream`
 //
-// Applies to: results of the program that are stored once, that no block reads, and that are at least `l2-multiple`
-// times as large as the L2 cache.
+// Applies to: unscheduled blocks, under Policy::kNonTemporalStores, that are no reductions and store a result of the
+// program that no block reads and that is at least `l2-multiple` times as large as the L2 cache.
 // Structure:  non-temporal = no | yes
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/annotations.h"

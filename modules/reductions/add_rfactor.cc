@@ -7,8 +7,9 @@
 //                        for i1: vectorized k1: B[i0, i1] sum= B.rf[i1, k1] }           registers
 //
 // Applies to: unscheduled reductions that initialize their results. Chunks: the target has several cores, and the
-// spatial loops have fewer iterations than the reduction loops and than max-jobs-per-core times the cores. Lanes: tiles
-// would reuse what they load, and only the innermost reduction loop can be vectorized (matrix times vector).
+// spatial loops have fewer iterations than the reduction loops and than max-jobs-per-core times the cores. Lanes, under
+// Policy::kRfactorLanes: tiles would reuse what they load, and the innermost reduction loop can be vectorized, but no
+// spatial loop can (matrix times vector). Declines if neither applies.
 // Structure:  rfactor = none | chunks | lanes; alternatives that do not apply are left out
 // Sampling sites: the number of chunks; the rows and the lanes
 #include "absl/strings/str_cat.h"

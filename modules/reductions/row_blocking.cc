@@ -7,7 +7,8 @@
 //
 // Row reductions may then be placed below i0 by random-compute-location.
 //
-// Applies to: unscheduled results of the program that read a row reduction with more than one result.
+// Applies to: results of the program, under Policy::kRowBlocking, whose blocks are unscheduled, have a loop, are no
+// reductions, and read a row reduction with more than one result. Splits the outermost loop of the block.
 // Structure:  none; one sampling site decides the number of rows, up to `max-rows`
 #include <algorithm>
 

@@ -5,9 +5,9 @@
 //   ->
 //   for i: for k0: vectorized k1: B.rf[k1] sum= A[i, k0, k1];  vectorized k1: B[i] sum= B.rf[k1]
 //
-// Applies to: programs with a reduction that reuses nothing, so that no tiling vectorizes it (softmax, layer norm). It
-// is a late step: it applies wherever other modules have placed the reduction. One sampling site decides the lanes for
-// all rows; 0 means that every vector is reduced by a tree.
+// Applies to: programs, under Policy::kVectorizeRows, with a reduction along its innermost loop that reuses nothing, so
+// that no tiling vectorizes it (softmax, layer norm). It is a late step: it applies wherever other modules have placed
+// the reduction. One sampling site decides the lanes for all rows; 0 means that every vector is reduced by a tree.
 #include <algorithm>
 
 #include "lang/analysis/dataflow.h"

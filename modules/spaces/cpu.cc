@@ -1,10 +1,11 @@
-// Cpu: the default space. It inlines cheap blocks, tiles blocks that reuse data, places the remaining blocks,
-// vectorizes rows, then parallelizes, vectorizes and unrolls.
+// Cpu: the default space. It is for CPUs. It leaves out terms that multiply zeros, inlines cheap blocks, offers partial
+// results (rfactor) and padding, tiles blocks that reuse data, offers non-temporal stores and blocks of rows, places
+// the remaining blocks, vectorizes rows, then parallelizes, vectorizes and unrolls.
 //
-// A module is in the default space if it rarely applies or nearly always gains, since each extra choice costs
-// the search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too. with=a,b: the
-// modules a and b get each block after cheap blocks are inlined and before it is tiled, so that auto-inline does not
-// see the copies that they make.
+// A module is in the default space if it rarely applies or nearly always gains, since each extra choice costs the
+// search trials. dots=1: tile contractions of bytes, bf16 and f16 with the target's intrinsics too. with=a,b: the
+// modules a and b get each block after a first auto-inline of all blocks, and before the block is tiled. Auto-inline
+// thus never visits the copies that they make.
 #include <algorithm>
 
 #include "absl/algorithm/container.h"

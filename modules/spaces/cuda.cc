@@ -1,5 +1,6 @@
-// Cuda: the default space of GPUs. It inlines cheap blocks, tiles rows, reductions and contractions for threads, then
-// binds the other nests to blocks and threads.
+// Cuda: the default space of GPUs. It leaves out terms that multiply zeros, inlines cheap blocks, tiles rows,
+// reductions, contractions and transposed operands for threads, then binds the other nests to blocks and threads,
+// vectorizes and unrolls.
 #include "modules/default_modules.h"
 
 namespace kiln {

@@ -1,4 +1,4 @@
-// Orders the loops of a block like the dimensions of its result in memory. Vectors along the innermost loop
+// Orders the loops of a block like the dimensions of its result in memory. Vectors along the innermost spatial loop
 // then store neighboring elements.
 //
 //   for j, k, i: C[i, j] += A[i, k] * B[k, j]      ->      for i, j, k: C[i, j] += A[i, k] * B[k, j]

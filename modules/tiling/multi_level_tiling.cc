@@ -5,11 +5,11 @@
 //
 // Applies to: unscheduled reductions that reuse what they load (HasReuse), and reductions over windows that are shorter
 // than a vector, as in pooling: there the lanes go along the result. Each letter of the option `structure` is a tile
-// level: S of spatial loops, R of reduction loops. The innermost tile fits the vector registers, and its last loop gets
-// whole vectors. The other spatial loops ("rows") need not divide their extents. A sampling site for each loop draws
-// its tile sizes (sample_tiles.h).
-// Structure:  write-reuse = none | accumulators in registers above the last R level | also accumulators on the
-//                           stack above the first R level
+// level: S of spatial loops, R of reduction loops. The innermost tile fits the vector registers, and its last spatial
+// loop gets whole vectors if these divide its extent. The tiles of the other spatial loops need not divide the extents.
+// A sampling site for each loop draws its tile sizes (sample_tiles.h).
+// Structure:  write-reuse = none (not for windows) | accumulators in registers above the last R level | also
+//                           accumulators on the stack above the first R level
 //             read-reuse  = none | one operand packed | all operands packed (pack_operands.h; constants:
 //                           prepack_constants.h) | all packed, and tiles walk down the rows of each panel of
 //                           columns (Goto's order)

@@ -10,8 +10,8 @@
 // fused multiply-adds, dot products of bytes (VNNI) and of bf16, matrix units.
 // Structure:  intrinsic  = none (leaves the block as it is) | one alternative for each family that fits and whose name
 //                          begins with one of the option `families`
-//             read-reuse = as in multi-level tiling. If one call reads several k, B is always packed: these k must be
-//                          neighbors in memory
+//             read-reuse = as in multi-level tiling. If one call reads several k and B can be packed, each alternative
+//                          packs B: these k must be neighbors in memory
 //             epilogue   = as in multi-level tiling
 #include <algorithm>
 

@@ -42,7 +42,8 @@ void LayOutPanels(Schedule& s, Block block, const TiledOperand& operand, const T
 }
 
 // For the packed copy of an operand that interleaves rows: reorders and vectorizes the copy's loops such that it stores
-// one vector at a time.
+// one vector at a time. Does nothing unless the operand's last dimension is indexed by a spatial loop and another by a
+// reduction loop.
 //   for k, j: P[j, k] = B[k, j]   ->   for k0, j0: for j1, k1 in lanes: P[.., j0*16 + j1, k0*4 + k1] = B[..]
 void InterleaveRows(Schedule& s, Block copy, const TiledOperand& operand, const Tiles& tiles) {
   if (!s.ok()) return;

@@ -7,8 +7,9 @@
 // If a tiled loop is the index of a dimension, the copy splits that dimension by the loop's innermost factor, which is
 // sampled. Other dimensions stay whole. The copy is below the first reduction level and below the loops after it that
 // index the operand, up to the first loop that does not (K. Goto, R. van de Geijn, "Anatomy of High-Performance Matrix
-// Multiplication", TOMS 2008, section 4). The loop order, which the choice read-reuse decides, thus fixes the place of
-// the copy, which is not sampled.
+// Multiplication", TOMS 2008, section 4). If all loops up to the last reduction level index the operand, the copy is
+// directly below the first reduction level. The loop order, which the choice read-reuse decides, thus fixes the place
+// of the copy, which is not sampled.
 #pragma once
 
 #include "modules/tiling/tiled_operand.h"

@@ -1,7 +1,8 @@
 // Pad-To-Tile: pads extents of a contraction that have no good tile sizes to a multiple that tiles can fill.
 //
 //   for i in 0..6, j in 0..13, k in 0..7: C[i, j] += A[i, k] * B[k, j]
-//   -> lanes of 8:  B.pad[k, j] = j < 13 ? B[k, j] : 0
+//   -> lanes of 8, waste-percent=25:
+//                   B.pad[k, j] = j < 13 ? B[k, j] : 0
 //                   for i in 0..6, j in 0..16, k in 0..7: C.pad[i, j] += A[i, k] * B.pad[k, j]
 //                   C[i, j] = C.pad[i, j]
 //
@@ -9,8 +10,8 @@
 // innermost of the result, is longer than a vector and not a multiple of one. A reduction loop longer than 64
 // has no divisor from 4 to 64. Padding may enlarge an extent by at most waste-percent. Other spatial loops
 // need no padding, since their tiles may be imperfect.
-// Structure:  pad = no | yes: the vectorized loop to a multiple of two vectors (of one, if two waste too much),
-//             and reduction loops to multiples of 8
+// Structure:  pad = no | yes: the vectorized loop to a multiple of a vector, or under Policy::kPaddedPairs of two
+//             vectors if that does not waste too much, and reduction loops to multiples of 8
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"

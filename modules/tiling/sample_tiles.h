@@ -14,8 +14,9 @@
 namespace kiln {
 
 // Samples the tiles of a block's loops, splits the loops, and returns the parts: the fields `levels`, `unit` and all
-// fields by position of Tiles. Loops of extent 1 are not split and have no sampling site. With `unit`, the last three
-// loops are m, n and k of a contraction, and the factors count tiles of this intrinsic. Errors make `s` inert.
+// fields by position of Tiles. Loops of extent 1, and loops of a kind with one level in the structure, are not split
+// and have no sampling site. With `unit`, the last three loops are m, n and k of a contraction, and the factors count
+// tiles of this intrinsic. Errors make `s` inert.
 Tiles SampleTiles(Schedule& s, Block block, const MultiLevelTilingOptions& options,
                   const IntrinsicFamily* unit);
 

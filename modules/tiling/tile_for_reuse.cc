@@ -52,7 +52,7 @@ struct ReadReuse {
 
 // Returns the alternatives of the choice read-reuse: pack none, one alternative for each packable operand, all of them,
 // and all in Goto's order. The last two exist only with several packable operands. If the intrinsic `unit` reads
-// several k of B at once, leaves out those that do not pack B.
+// several k of B at once and B is packable, leaves out those that do not pack B.
 std::vector<ReadReuse> WaysOfReading(const Program& p, Id block, const std::vector<TiledOperand>& operands,
                                      const IntrinsicFamily* unit) {
   const std::vector<bool> none(operands.size());
@@ -94,7 +94,8 @@ void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
 
 // Adds an accumulator for the sums of a tile in registers, or on the stack for an intrinsic with results in memory,
 // until the last reduction level is done. With `cache`, a buffer on the stack also accumulates over all reduction
-// levels. Orders, unrolls and vectorizes the loops of the blocks that add an accumulator to the result.
+// levels. Orders the loops of the blocks that add an accumulator to the result. Unrolls those of the first such block
+// but the last one, which it vectorizes if there is an `axis` or `unit`.
 void Accumulate(Schedule& s, Block block, const Tiles& tiles, const std::optional<VectorAxis>& axis,
                 const IntrinsicFamily* unit, bool cache) {
   const bool memory = unit != nullptr && unit->result == Storage::kGlobal;

@@ -13,7 +13,7 @@ namespace kiln {
 // level except its last loop, which is vectorized later or, with an intrinsic, unrolled too. Under
 // Policy::kInnermostWindow, the last loop over the window of a convolution becomes the innermost loop of the last
 // reduction level, so that neighboring rows load the same elements.
-// - columns_first: in each level between the reduction levels, the last spatial loop becomes the outermost.
+// - columns_first: in each spatial level between the first and the last reduction level, the last loop comes first.
 // - unit: the innermost tile consists of tiles of this intrinsic.
 // Errors make `s` inert.
 Tiles TileLoops(Schedule& s, Block block, const MultiLevelTilingOptions& options, bool columns_first = false,

@@ -12,8 +12,8 @@
 namespace kiln {
 namespace {
 
-// Returns the loop that moves along dimension `dim` of the result in steps of more than one element and fills vectors;
-// nullopt if there is none.
+// Returns the loop that moves along dimension `dim` of the result in steps of more than one element and fills vectors.
+// Returns nullopt if there is none, or if the index of this dimension has a constant term.
 std::optional<VectorAxis> FindSteps(const Program& p, const Bindings& bindings, size_t dim, int64_t lanes) {
   const std::vector<Id> around = LoopsAround(p, bindings.block);
   const IndexSum index = ResultIndices(p, bindings.block)[dim];

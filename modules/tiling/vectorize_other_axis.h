@@ -32,15 +32,18 @@ struct VectorAxis {
 };
 
 // Finds the dimension of a block's result to vectorize instead of the last one: the innermost in memory of those that
-// one loop fills with whole vectors, or else the last dimension, if a loop moves along it in steps and fills vectors.
-// Returns nullopt if the last dimension already fills vectors, if no loop does, or if `s` has failed.
+// one loop fills with whole vectors, or else the dimension that is innermost in memory, if a loop moves along it in
+// steps and fills vectors. If the result's layout keeps another dimension innermost in memory, as NCHWc does, this
+// dimension may be found too (`in_blocks`). Returns nullopt if the last dimension is innermost and already fills
+// vectors or has no loop, if no loop fills vectors, or if `s` has failed.
 std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block);
 
 // Reorders the loops of the block such that the loop of `axis` is the innermost spatial one, and updates the position
 // in `axis`.
 void MoveInnermost(Schedule& s, Block block, VectorAxis& axis);
 
-// Changes the layout of the block's accumulator such that the elements along `axis` are neighbors in memory.
+// Changes the layout of the block's accumulator such that the elements along `axis` are neighbors in memory: if `axis`
+// has steps, those that are one step apart.
 void TransposeAccumulator(Schedule& s, Block block, const VectorAxis& axis);
 
 }  // namespace kiln

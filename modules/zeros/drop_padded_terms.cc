@@ -6,9 +6,9 @@
 // beyond the image: 18% of a 3x3 window on 7x7 pixels (backends/lower/passes/plan_indices.cc). If P is stored first,
 // all terms are computed.
 //
-// Applies to: sums of products with a factor that is zero beyond bounds, directly or through copies. After a
-// step that transforms the program it declines, so it comes first in a space, beside skip-zeros. Structure:
-// none.
+// Applies to: sums of products, under Policy::kDropPaddedTerms, with a factor that is zero beyond bounds, directly or
+// through copies. After a step that transforms the program it declines, so it comes first in a space, beside
+// skip-zeros. Structure: none.
 #include "lang/analysis/annotations.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/patterns/padded_factor.h"

@@ -2,9 +2,9 @@
 //
 //   C[h] sum= Z[h + i] * W[i]      ->      C[2*h + h.r] sum= Z[2*h + 2*i + 2*h.r] * W[2*i + h.r]
 //
-// Applies to: sums of products with a factor in which one element of each `step` is nonzero
-// (lang/patterns/zero_terms.h). After a step that transforms the program it declines, so it comes first in a
-// space. Structure: none.
+// Applies to: sums of products with a factor in which, along one dimension, at most one of each `step` elements is
+// nonzero (lang/patterns/zero_terms.h), under Policy::kSkipZeros. After a step that transforms the program it declines,
+// so it comes first in a space. Structure: none.
 #include "lang/analysis/dataflow.h"
 #include "lang/patterns/zero_terms.h"
 #include "modules/module.h"

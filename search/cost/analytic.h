@@ -8,9 +8,9 @@
 
 namespace kiln {
 
-// Returns -ln(1 + c) for the estimated cycles c of a program, in its first row: the log throughput up to a constant of
-// the machine. Returns 0 without rows. Each row has FeatureDim(kind) numbers, and the kind has a CyclesColumn. Pure;
-// any thread.
+// Reads the estimated cycles c of a program from the column of cycles of its first row, and returns -ln(1 + c): the log
+// throughput up to a constant of the machine. Returns 0 without rows. Each row has FeatureDim(kind) numbers, and the
+// kind has a CyclesColumn. Pure; any thread.
 double AnalyticScore(absl::Span<const float> rows, FeatureKind kind = FeatureKind::kAnsor);
 
 // A cost model whose scores are those of AnalyticScore. It is informed from the start. Update checks its input and

@@ -1,9 +1,9 @@
 // The cost model predicts from features how fast a program runs. The search can thus
 // compare thousands of candidates for each one that it measures.
 //
-// Derive from CostModel to use another learner, an analytic model or an ensemble. The
-// search needs the order of the scores and their rough spread, never their unit: it
-// divides scores by their own interquartile range.
+// Derive from CostModel to use another learner, an analytic model or an ensemble. The search needs the order of the
+// scores and their rough spread, never their unit: it divides scores by a multiple of their own interquartile range
+// (EnergyScale in search/sampler/annealing.h).
 //
 // One round:
 //   scores = model->Predict(generation)     many times, one call for a whole generation
@@ -70,7 +70,8 @@ class CostModel {
 };
 
 // For implementations of CostModel: returns kInvalidArgument unless each row of the batch has `dim` features and all
-// numbers are finite. The message names program, row and feature.
+// numbers are finite. The message names the program, row and feature of the first number that is not finite. A batch
+// without programs is valid, whatever its number of columns.
 absl::Status CheckFeatures(const FeatureBatch& programs, int dim);
 // Returns kInvalidArgument unless there is one label for each program, with a throughput in [0, 1] and a finite weight
 // of at least 0.

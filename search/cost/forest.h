@@ -1,16 +1,16 @@
 // Regression trees as data: the form in which boosted trees are kept, evaluated and stored.
 //
-// The nodes of a tree are in breadth-first order, so a file needs no child indices: the children of the k-th
-// split are the nodes 2k + 1 and 2k + 2. A file of trees is
+// The nodes of a tree are in breadth-first order, so a file needs no child indices: the children of the k-th split
+// (from 0) are the nodes 2k + 1 and 2k + 2. A file of trees is
 //
 //   forest := count:u32 tree*count          little endian
 //   tree   := count:u32 node*count          count = 2 * splits + 1
 //   node   := feature:i32 value:f32         feature -1: a leaf, worth `value`;
 //                                           else left if x[feature] < value
 //
-// ParseForest trusts nothing. It refuses sizes that do not fit the bytes, features out of range, values that are not
-// finite, nodes that would be their own ancestors, and trees of more than 64 levels (kMaxLevels). An accepted forest is
-// safe to evaluate, and safe to pass to a library that checks less.
+// ParseForest trusts nothing. It refuses sizes that do not fit the bytes, empty trees, features out of range, values
+// that are not finite, nodes that would be their own ancestors or have no parent, and trees of more than 64 levels
+// (kMaxLevels). An accepted forest is safe to evaluate, and safe to pass to a library that checks less.
 //
 // Plain values; any number of threads may evaluate one forest at once.
 #pragma once
@@ -46,7 +46,8 @@ struct Forest {
 };
 
 std::string Serialize(const Forest& forest);
-// Parses all of the bytes as trees for rows of `dim` features. A kInvalidArgument error names the tree and the node.
+// Parses all of the bytes as trees for rows of `dim` features. Returns kInvalidArgument for malformed bytes; the
+// message names the tree, and the node if one is at fault.
 absl::StatusOr<Forest> ParseForest(absl::string_view bytes, int dim);
 
 }  // namespace kiln

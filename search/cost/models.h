@@ -1,5 +1,4 @@
-// Makes cost models by name, with the features that they see. No other place makes them. model_table.h has the names
-// with descriptions.
+// Makes cost models by name, for the kind of features that they read. model_table.h has the names with descriptions.
 //
 // The models `roofline` and `trees-residual` need the features `ansor` or `gpu`. On other features, trees without a
 // global model give equal scores until they are trained.
@@ -36,8 +35,9 @@ absl::string_view CostModelDoc(absl::string_view name);
 absl::StatusOr<std::unique_ptr<CostModel>> MakeCostModel(absl::string_view name,
                                                          const CostModelOptions& options = {});
 
-// MakeGlobalModel returns an untrained global model. Train it with Update on records of any tasks, each task
-// a group, and keep it with Save. LoadGlobalModel restores it, or says what is wrong with the bytes.
+// MakeGlobalModel returns an untrained global model. Train it with Update on records of any tasks, each task a group,
+// and keep it with Save. LoadGlobalModel restores it, or returns kInvalidArgument, which says what is wrong with the
+// bytes.
 absl::StatusOr<std::unique_ptr<CostModel>> MakeGlobalModel(FeatureKind features);
 absl::StatusOr<std::shared_ptr<const CostModel>> LoadGlobalModel(FeatureKind features,
                                                                  absl::string_view bytes);

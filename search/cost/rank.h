@@ -9,8 +9,8 @@
 namespace kiln {
 
 // Returns the fraction of pairs of programs with different true speed that the scores put in the right order. A pair
-// with equal scores counts one half, so a constant or random model gets 0.5. Returns nullopt if all truths are equal.
-// Takes time n². Invariant: as many scores as truths.
+// with equal scores counts one half, so constant scores get 0.5, and random ones get 0.5 on average. Returns nullopt if
+// all truths are equal. Takes time n². Invariant: as many scores as truths.
 std::optional<double> RankAccuracy(absl::Span<const double> scores, absl::Span<const double> truth);
 
 // Returns the fraction of the k programs with the highest scores that are among the k truly best. Programs as good as

@@ -13,7 +13,7 @@ using Made = absl::StatusOr<std::unique_ptr<CostModel>>;
 
 // Makes a model of boosted trees on a base model, which scores programs until trees are grown. The base is the global
 // model if there is one; the trees then learn its error. Otherwise it is the roofline, if `on_roofline` is set and the
-// features have it.
+// features have a column of cycles, or else there is none.
 Made Trees(const CostModelOptions& options, XgboostOptions how, bool on_roofline = true) {
   how.base = options.global;
   if (how.base == nullptr && on_roofline && CyclesColumn(options.features))

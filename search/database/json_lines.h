@@ -9,8 +9,8 @@
 // Empty lines are skipped. Models and states of runs are not exported: an imported run is history and cannot
 // be resumed.
 //
-// Importing into an empty store and exporting again gives the same text. Importing twice adds nothing the
-// second time.
+// Importing an export of this version into an empty store and exporting again gives the same text. Importing twice adds
+// nothing the second time.
 #pragma once
 
 #include <istream>
@@ -29,7 +29,7 @@ absl::StatusOr<int> ExportJson(Store& store, std::ostream& out);
 
 // Imports the rows of JSON lines into the store: everything or nothing. A malformed line gives kInvalidArgument,
 // "NAME:LINE:COLUMN: what is wrong", where NAME is `name`, the name of the input. kUnavailable if the input cannot be
-// read to its end.
+// read to its end; otherwise the errors of Store::Merge.
 absl::StatusOr<MergeResult> ImportJson(Store& store, std::istream& in, absl::string_view name);
 
 }  // namespace kiln

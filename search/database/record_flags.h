@@ -22,7 +22,7 @@ enum class Caches { kWarm, kCold, kInModel };
 inline constexpr Caches kAllCaches[] = {Caches::kWarm, Caches::kCold, Caches::kInModel};
 
 struct RecordFlags {
-  int threads = 0;             // threads that it ran on; 0 in a number means unknown
+  int threads = 0;             // threads that it ran on; 0: unknown
   bool contract = false;       // multiply and add may be fused; formerly spelled "contraction"
   bool reassociated = false;   // sums reordered
   bool cold = false;           // "cold-cache": run with cold caches; not comparable with warm times
@@ -36,8 +36,8 @@ struct RecordFlags {
   int preempted = 0;           // samples that count although another process had the core meanwhile
   int others = 0;              // threads of other programs that were ready to run
   // True if other programs may have changed the time (search/measure/noise.h). A measurer sets this if more threads are
-  // ready to run than there are cores. The tuner sets it if most samples of a race were disturbed, or if the times in
-  // race and search differ.
+  // ready to run, the program's included, than there are cores. The tuner sets it if most samples of a race were
+  // disturbed, or if the times in race and search differ by a factor of more than 1.2.
   bool noisy = false;
   bool race = false;    // measured in the race at the end of a run
   bool proven = false;  // proven equal to the original (validator/proof/proof.h)

@@ -14,11 +14,11 @@ namespace kiln {
 
 inline constexpr int kSchemaVersion = 5;
 
-// Creates the tables in an empty file. Migrates an older file after copying it to FILE.vN.bak (or
-// FILE.vN.bak.1 and so on: nothing is overwritten). Refuses a newer file (kFailedPrecondition) and a file
-// that is not Kiln's (kInvalidArgument), and leaves them untouched. Each of these is one transaction and
-// safe if several processes do it at once. Afterwards the connection uses write-ahead logging and syncs at
-// every commit.
+// Creates the tables in an empty file. Migrates an older file after copying it to FILE.vN.bak (or FILE.vN.bak.1 and so
+// on: nothing is overwritten). Refuses a newer file (kFailedPrecondition), a file that is not Kiln's (kInvalidArgument)
+// and a file of Kiln's with a version below 1 (kDataLoss), and leaves them untouched. Each of these is one transaction
+// and safe if several processes do it at once. Afterwards the connection uses write-ahead logging and syncs at every
+// commit.
 absl::Status PrepareSchema(sqlite::Connection& db);
 
 }  // namespace kiln

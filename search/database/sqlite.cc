@@ -22,8 +22,8 @@ absl::Status NoPermission(const std::string& path, absl::string_view found) {
                                                   "change their permissions, or choose another file"));
 }
 
-// Returns an error that says why a file cannot be opened or made at this path, or OK if nothing prevents it. SQLite
-// itself says "unable to open database file" for every reason.
+// Returns an error if the path is a directory, or if the directory of the file is missing or not writable. Otherwise
+// returns OK, without a look at the file itself. SQLite says "unable to open database file" for each of these reasons.
 absl::Status CheckPath(const std::filesystem::path& path) {
   std::error_code ignored;
   const std::filesystem::path folder = path.parent_path();

@@ -37,9 +37,10 @@ class Connection {
 
   // Executes one or several SQL statements and ignores their rows.
   absl::Status Execute(const std::string& sql);
-  // Executes an SQL query and returns the integer in the first column of the first row.
+  // Executes an SQL query and returns the integer in the first column of the first row. The query must give a row.
   absl::StatusOr<int64_t> Number(const std::string& sql);
-  // Turns on write-ahead logging, a sync at every commit, and the check of foreign keys.
+  // Turns on write-ahead logging, a sync at every commit, and the check of foreign keys. Returns kFailedPrecondition if
+  // the file cannot use write-ahead logging, as on some network file systems.
   absl::Status UseDurableLog();
   // Copies the whole database, as of one instant, over the contents of `other`.
   absl::Status CopyTo(Connection& other);
@@ -72,13 +73,13 @@ class Query {
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
 
-  // Steps the query to its next row. Returns false at the end or after a failure.
+  // Steps the query to its next row. Returns false at the end or after a failure; status() tells which.
   bool Next();
   // Executes the query to its end and ignores its rows.
   absl::Status Run();
   const absl::Status& status() const { return status_; }
 
-  // Return a column of the query's current row as an integer or a string.
+  // Return a column of the query's current row, counted from 0, as an integer or a string.
   int64_t Int(int column) const;
   std::string Text(int column) const;  // text or blob
 

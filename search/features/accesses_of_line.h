@@ -1,5 +1,5 @@
-// Counts the instructions by which the straight line of a block (its unrolled loops and its lanes) accesses
-// memory, as lowering emits them:
+// Counts the instructions by which the straight line of a block (its innermost loops, as long as they are unrolled,
+// vectorized or of one iteration) accesses memory, as lowering emits them:
 //
 //   equal loads           once, so that a window of three reads ten rows for eight results
 //   lanes in a row        by registers; what is left of them by powers of two (7 lanes: 4, 2 and 1), which

@@ -3,14 +3,16 @@
 // decisions.
 //
 // Each loop with more than one iteration around a block is a point. Its coordinates are its length, the product of the
-// loop lengths outside it (top-down), the product of its own length and those inside it (bottom-up), the bytes
-// touched (in total and for each buffer), and how often an element is touched again (reuse). The relation of
-// coordinates i and j is the curve, at t = 0 .. 23,
+// loop lengths outside it (top-down), the product of its own length and those inside it (bottom-up), the bytes touched
+// (in total and for each buffer), and how often an element is touched again (reuse). The relation of coordinates i and
+// j is the curve, at t = 0 .. 23,
 //
 //   R_t = max { Z_kj : Z_ki < 2^t }      over the points k; 0 if there is none
 //
-// All numbers are log2. The row also holds the block's size and the extents of its vectorized, unrolled and
-// parallel loops.
+// There are curves for ten pairs (i, j). All numbers x are written as log2(1 + x), except one flag. The row also holds
+// the numbers of the block's instances, operations, loops and buffers, the extents of its vectorized, unrolled and
+// parallel loops and of its innermost other loop, the stride of its lanes, and the flag, which says whether that
+// innermost loop reduces.
 #pragma once
 
 #include "lang/analysis/loop_nest_summary.h"

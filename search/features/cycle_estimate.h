@@ -1,9 +1,10 @@
 // Estimates the cycles of a scheduled program, for a choice that no measurement follows.
 //
-// The columns roofline.* order what a search measures next, where a mistake costs one trial. Here the program
-// that looks best is what the user gets. So the estimate counts accesses as lowering emits them
-// (search/features/accesses_of_line.h). It knows how long a sum in memory stays at the same results, and that
-// LLVM may not keep it in registers. Blocks of the prepare phase cost nothing.
+// The columns roofline.* order what a search measures next, where a mistake costs one trial. Here the program that
+// looks best is what the user gets. So the estimate counts accesses as lowering emits them
+// (search/features/accesses_of_line.h). It knows how long a sum in memory stays at the same results, and that LLVM may
+// not keep it in registers. Blocks of the prepare phase cost nothing. For a target with a GPU, the estimate is that of
+// search/features/gpu_roofline.h.
 //
 //   CycleEstimate estimate(target);              // one per thread: it keeps its memory
 //   double cycles = estimate.Cycles(nests);      // after nests.Read(program)

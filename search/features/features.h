@@ -1,6 +1,6 @@
-// The features that the cost model reads of a scheduled program: one row of numbers for each store (each block outside
-// of the prepare phase, including blocks that initialize). They are computed from the Program itself, without lowering.
-// An instance that a guard refuses counts as run.
+// The features that the cost model reads of a scheduled program: one row of numbers for each store (each block without
+// blocks inside, outside of the prepare phase, including blocks that initialize). They are computed from the Program
+// itself, without lowering. An instance that a guard refuses counts as run.
 //
 // Change the columns if you know a property that decides speed and has no column. Models saved with another
 // number of columns are refused. Columns depend on what the program does and on the target, never on names

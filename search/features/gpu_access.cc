@@ -17,7 +17,8 @@ int64_t LargestPowerOfTwo(int64_t n) { return n & -n; }
 
 int64_t FloorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
 
-// Returns the value of a term of an index, scale * (loop / lower % extent), if the loop is in iteration `at`.
+// Returns the value of a term of an index, scale * (loop / lower % extent), if the loop is in iteration `at`. An extent
+// of 0 means no remainder.
 int64_t ValueAt(const NestTerm& term, int64_t at) {
   const int64_t digit = at / term.lower;
   return term.scale * (term.extent == 0 ? digit : digit % term.extent);
@@ -37,7 +38,7 @@ int64_t IterationOf(LoopKind kind, int64_t t, const Threads& threads) {
   }
 }
 
-// Returns the depth of the innermost vectorized loop around a block; -1 if there is none.
+// Returns the depth of the innermost vectorized loop with several iterations around a block; -1 if there is none.
 int VectorizedDepth(const LoopNestSummary& nests, const NestBlock& block) {
   const auto path = nests.path(block);
   for (int d = block.depth; d-- > 0;)

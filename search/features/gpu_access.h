@@ -41,13 +41,13 @@ struct WarpRequest {
 
 // Returns the request that the first warp of a thread block makes by an access, with all loops that are not on axes of
 // threads in their first iteration. `threads` are the kernel's. A lane accesses as many neighbouring elements of a
-// vectorized loop as the alignment of all addresses allows. The same holds for an unrolled loop, since LLVM makes
-// vectors of neighbours in a straight line.
+// vectorized loop as the alignment of all addresses allows, up to 16 bytes; only one if the elements are not
+// neighbours. The same holds for an unrolled loop, since LLVM makes vectors of neighbours in a straight line.
 WarpRequest RequestOf(const LoopNestSummary& nests, const NestBlock& block, const NestAccess& access,
                       const Threads& threads);
 
 // Returns how many iterations of a loop are written out at a time: all of an unrolled loop, as many as its annotation
-// says of a serial one, and 1 of any other.
+// says of a serial one (1 without it, at most all), and 1 of any other.
 int64_t UnrolledSteps(const LoopNestSummary& nests, const NestLoop& loop);
 
 // Returns the bytes that an access touches while running[d] consecutive iterations of the loop at depth d around it

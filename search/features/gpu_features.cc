@@ -72,8 +72,8 @@ void AddKernel(const GpuRoofline& roofline, int32_t number, double instructions,
   columns.Add(std::min(1000.0, Ratio(cycles.scalar + cycles.matrix, cycles.sm_l2)));
 }
 
-// Fills the buffer columns of a statement's feature row: first the destination, then the buffers that are read, by the
-// number of requests.
+// Fills the buffer columns of a statement's feature row: first the access to the destination, then the other accesses,
+// most requests first, up to kGpuBufferSlots.
 void FillBuffers(const GpuWork& work, const GpuStatement& s, float* row) {
   const LoopNestSummary& nests = work.nests();
   const NestBlock& block = nests.blocks()[s.block];

@@ -92,8 +92,8 @@ void GpuRoofline::AddUnits(const GpuKernel& kernel, KernelCycles& c) {
                beyond_l1 * from_memory * (kCosts.memory_latency - kCosts.l2_latency);
 }
 
-// Sets the registers, the shared memory, the thread blocks that an SM holds, and whether the kernel spills: from what
-// the compiler reports, or else from guesses.
+// Sets the registers, the shared memory, the thread blocks that an SM holds (at least one, at most its share of the
+// grid), and whether the kernel spills: from what the compiler reports, or else from guesses.
 void GpuRoofline::FindRoom(const GpuKernel& kernel, const CompiledKernel& compiled, KernelCycles& c) const {
   const double threads = static_cast<double>(kernel.threads.Count());
   const double most =

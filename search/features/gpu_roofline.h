@@ -8,8 +8,8 @@
 // SMs allow. In a wave, the busiest unit decides: scalar or matrix units, the issue of instructions, the L1 cache with
 // shared memory, or the way to the L2 cache. But no wave is shorter than its threads wait, for memory, for sums and at
 // barriers. Times that overlap do so only in part: a fifth of each shorter one is added to the longest. A kernel also
-// takes as long as the L2 cache and the memory need for its bytes. The terms are those of DeepGEMM's choice of tiles
-// and of the roofline model.
+// takes as long as the L2 cache and the memory need for its bytes. A kernel that spills registers or does not fit an SM
+// counts eight times. The terms are those of DeepGEMM's choice of tiles and of the roofline model.
 //
 // Cycles order programs; they are no times. Kernels of the prepare phase count nothing. There are no errors.
 #pragma once
@@ -53,7 +53,7 @@ class GpuRoofline {
 
   // Estimates the cycles of the program that `nests` has read. `compiled` is what a compiler reports about the kernels,
   // the children of the root, in program order. If it does not have one entry for each kernel, each kernel gets the
-  // maximum of each number.
+  // maximum of each number over its entries. If it is empty, all numbers are guessed.
   double Cycles(const LoopNestSummary& nests, absl::Span<const CompiledKernel> compiled = {});
 
   // Return the GPU, and the work and the cycles of each kernel that the last call of Cycles computed.

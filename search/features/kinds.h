@@ -1,12 +1,11 @@
 // The kinds of features that a cost model may use, by name:
 //
-//   ansor              a row for each store (search/features/features.h); the default, and the kind that the
-//                      analytic model reads
+//   ansor              a row for each store (search/features/features.h); the default
 //   context-relation   a row for each store, independent of the names in a space (search/features/context.h)
 //   configuration      the decisions (search/features/configuration.h)
 //   gpu                `ansor` for GPUs: a row for each statement (search/features/gpu_features.h)
 //
-// The target chooses between `ansor` and `gpu`.
+// The target chooses between `ansor` and `gpu` (KindFor). The analytic model reads these two kinds only.
 #pragma once
 
 #include <optional>

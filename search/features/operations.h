@@ -9,7 +9,8 @@ namespace kiln {
 
 struct Operations {
   double counts[kWithins + 1] = {};  // indexed by Column (search/features/columns.h)
-  // The number of floating point and integer operations; a fused multiply-add counts as two.
+  // The number of floating point and integer operations. A fused multiply-add counts as two; selects, casts and bounds
+  // tests do not count.
   double arithmetic = 0;
 };
 

@@ -1,10 +1,9 @@
 // Estimates the cycles of a block from its row of features, with a roofline. Inside the core, the slowest of
 // arithmetic, loads, stores and instruction issue decides. The time to fetch bytes from beyond each cache partly
-// overlaps with it. The roofline ignores the order of instructions and conflicts of addresses; the cost model learns
-// their effect.
+// overlaps with it. If loops are parallel, the cycles are those of the core with most iterations. The roofline ignores
+// the order of instructions and conflicts of addresses; the cost model learns their effect.
 //
-// All functions except FillProgramCycles read only columns of the row other than roofline.*, which must be filled
-// before.
+// All functions except FillProgramCycles read only the columns other than roofline.*. Fill those columns before.
 #pragma once
 
 #include "absl/types/span.h"
@@ -12,7 +11,8 @@
 
 namespace kiln {
 
-// The instances of a block as steps. A step computes one vector register of lanes.
+// The instances of a block as steps. A step computes one vector register of lanes, or a single instance if a guard
+// depends on the lanes.
 struct RowSteps {
   double vectors = 1;  // steps for each instance
   double count = 1;    // steps of all instances

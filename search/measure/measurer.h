@@ -7,7 +7,8 @@
 // GpuMeasurer (backends/measure/gpu_measurer.h) does so on a GPU. StaticMachine (backends/measure/static_machine.h)
 // compiles for a GPU that is not there, estimates cycles in place of times, and runs programs only at the end, in an
 // emulator. simulated_machine.h is an analytic model for tests and demonstrations. recorded_measurer.h repeats the
-// results of another measurer. Derive your own for another machine.
+// results of another measurer. In tests, FakeMeasurer (testing/fake_measurer.h) reports the times that a function
+// gives. Derive your own for another machine.
 //
 // Threads: one call at a time. The simulated machine and a recording give equal bits for equal calls; a real
 // machine does not. Times are in seconds.

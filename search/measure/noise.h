@@ -10,11 +10,13 @@
 namespace kiln {
 
 // A result is noisy if the program's times in the race and in the search differ by more than this factor, 1.2.
-// Undisturbed times differ less.
+// Undisturbed times usually differ less.
 inline constexpr double kRaceDiffers = 1.2;
 
-// The number of samples, and of quiet samples, which nothing disturbed: the reference kernel took at most 1.1 times its
-// undisturbed time beside them, and no other process had the core meanwhile.
+// The number of samples, and of quiet samples: the reference kernel took at most 1.1 times its undisturbed time beside
+// them, and no other process had the core meanwhile. Records do not say which samples were preempted, so `quiet` is the
+// smaller one of the counts that satisfy each condition. Mostly returns true if at least half of the samples are quiet,
+// or if there are none.
 struct Quiet {
   int quiet = 0, samples = 0;  // samples is 0 if the measurer does not report it
   bool Mostly() const { return 2 * quiet >= samples; }

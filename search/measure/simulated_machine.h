@@ -1,13 +1,16 @@
 // A fake Measurer that computes times by a formula (design D15). Whole searches run on it in milliseconds.
 //
-// The time of a program is the sum over its blocks of three parts. Arithmetic is divided by the lanes of a
-// vectorized loop if its accesses are contiguous. Each loop has an overhead, which unrolling reduces. Traffic
-// of three caches: data that a loop touches is fetched again in each of its iterations unless it fits.
-// Parallel loops divide the sum by the cores. The formula is crude, but it rewards what real machines reward:
-// tiles that fit, unit strides, vectors, and moderate unrolling.
+// The time of a program is a constant plus the sum over its blocks (those without blocks inside, outside of the prepare
+// phase) of three parts. Arithmetic is divided by the lanes of a vectorized loop if its accesses are contiguous, and
+// counts four times if the unrolled code is longer than the target allows. Each iteration of a serial or parallel loop
+// has an overhead. Traffic of three caches: data that a loop touches is fetched again in each of its iterations unless
+// it fits. Parallel loops divide the three parts by their iterations, at most by the cores. The formula is crude, but
+// it rewards what real machines reward: tiles that fit, unit strides, vectors, and moderate unrolling.
 //
-// Noise and injected failures are functions of the seed and the program's structural hash. So a program gets
-// the same result in any order and in any process. Thread safe.
+// Injected failures are functions of the seed and the program's structural hash. Noise also depends on the kind of
+// measurement (quick, thorough or race). So a program gets the same result in any order and in any process. A quick
+// measurement of a program that takes more than twice MeasureRequest::best_seconds is marked as a lower bound. Thread
+// safe.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +22,8 @@ namespace kiln {
 
 struct SimulatedOptions {
   uint64_t seed = 0;
-  double noise = 0.02;  // relative standard deviation of a sample
-  int samples = 3;      // samples of each candidate; five times as many if thorough
+  double noise = 0.02;  // a sample is the time * (1 + |x|), x normal with this standard deviation
+  int samples = 3;      // samples of each candidate; five times as many if thorough or in a race
   // Fractions of the programs that get each simulated failure.
   double build_failures = 0, crashes = 0, hangs = 0, memory_hogs = 0, wrong_results = 0;
 };

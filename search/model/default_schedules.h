@@ -39,7 +39,7 @@ struct DefaultTask {
 struct DefaultOptions {
   uint64_t seed = 0;
   int draws = 100;      // from the prior, for each task, whatever the budget
-  int64_t changes = 0;  // of decisions, for all tasks together
+  int64_t changes = 0;  // of decisions, for all tasks together; rounded up to a multiple of 64
   double seconds = 0;   // if not 0, changes go on until the call has taken this long instead
   int threads = 1;
   EnumerateOptions sketches = {};

@@ -30,7 +30,8 @@ class MeasuredHistory {
   void Add(const Measured& measured, const FeatureSet& features);
 
   bool empty() const { return all_.empty(); }
-  // Returns the structural hashes of the programs measured for a task. Callers may add to this set.
+  // Returns the set of structural hashes of the programs that a task need not measure again. Only callers fill this
+  // set: Add does not.
   absl::flat_hash_set<std::string>& hashes(int task) { return hashes_[task]; }
   // Returns the least time in seconds of a task's programs that ran to the end (no failure, no lower bound), or
   // infinity.
@@ -51,8 +52,8 @@ class MeasuredHistory {
   std::vector<double> best_seconds_;
 };
 
-// Returns the candidate that a trace represents among these sketches. CandidateOfText parses the trace
-// first. Returns kNotFound if the trace belongs to none of the sketches.
+// Returns the candidate that a trace represents among these sketches. CandidateOfText parses the trace first. Returns
+// kNotFound if the trace belongs to none of the sketches, and CandidateOfText the parser's error for a malformed text.
 absl::StatusOr<Candidate> CandidateOfTrace(const Trace& trace, absl::Span<const Trace> sketches);
 absl::StatusOr<Candidate> CandidateOfText(absl::string_view text, absl::Span<const Trace> sketches);
 

@@ -1,5 +1,6 @@
 // A source of candidates: random neighbours of the best measured programs. A neighbour has another decision at one
-// sampling step, or the same decisions in another sketch.
+// sampling step, or the same decisions in another sketch. Decisions at later steps are kept or drawn again
+// (trace/mutate.h).
 #pragma once
 
 #include <optional>

@@ -25,8 +25,8 @@ class StratifiedPrior {
   // measured of each sketch. `engine` returns the random engine for the draws of a sketch.
   StratifiedPrior(const SearchSpace& space, const Prefilter& prefilter, const Score& score,
                   std::vector<int> measured, int draws, const std::function<Engine(uint64_t)>& engine);
-  // Returns the best draw that was not returned yet, which counts as measured from then on, or nullopt if all were
-  // returned.
+  // Returns the draw with the largest score - 1/2 ln(1 + n) that was not returned yet, where n is the number of
+  // programs measured of its sketch, or nullopt if all were returned. The draw counts as measured from then on.
   std::optional<Candidate> Next();
 
  private:

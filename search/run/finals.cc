@@ -42,10 +42,11 @@ double QuietShare(const MeasureResult& result) {
 
 }  // namespace
 
-// Lets programs race. While time is left, they race again until the winner's samples are mostly quiet and its time
-// agrees with the time that the search measured. Returns the first such race, or else the race whose winner has the
-// largest fraction of quiet samples. A race in which no program runs is the last. Sets the flag `noisy` on times that
-// are still noisy or disagree (docs/decisions/0019).
+// Lets programs race. While time and races are left (FinalsOptions), they race again until the winner's samples are
+// mostly quiet and its time agrees with the time that the search measured. Returns the first such race, or else the
+// race whose winner has the largest fraction of quiet samples. A race in which no program runs is the last; it is
+// returned if it is the first or was interrupted. Sets the flag `noisy` on times that are still noisy or disagree
+// (docs/decisions/0019).
 std::vector<MeasureResult> Tuner::RaceUntilQuiet(const std::vector<MeasureRequest>& requests,
                                                  const std::vector<double>& searched) const {
   std::vector<MeasureResult> best;

@@ -12,9 +12,10 @@ namespace kiln {
 
 struct GlobalModel {
   std::unique_ptr<CostModel> model;
-  int tasks = 0;     // a task is a workload on a machine; only programs of one task are compared
+  // A task: a workload on a target, with one state of the caches (Caches). Its programs are compared.
+  int tasks = 0;
   int records = 0;   // records learned from, including failures and runs that were stopped early
-  int left_out = 0;  // records that do not parse or replay
+  int left_out = 0;  // records that do not parse or replay, or whose target has other features
 };
 
 // Trains a model on all measured records of a store. Skips static records (RecordFlags::is_static) and records from

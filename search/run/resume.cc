@@ -127,7 +127,7 @@ void Tuner::Remember(const RecordRow& record, bool of_this_run) {
 }
 
 // Starts the strategy of each task, or restores its saved state if the run is resumed. Marks tasks whose strategy fails
-// as failed. Returns an error if no task is left.
+// as failed, except with kCancelled or kInvalidArgument, which it returns. Returns an error if no task is left.
 absl::Status Tuner::RestoreStrategies(bool resumed, const RunState& state) {
   for (size_t t = 0; t < tasks_.size(); ++t) {
     const TaskRunState& saved = state.tasks[t];

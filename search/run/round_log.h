@@ -32,7 +32,7 @@ struct RoundLog {
   PhaseSeconds seconds;
 };
 
-// Returns the log as one line of JSON: the statistics of a RoundRow (search/database/store.h).
+// Returns the log as one line of JSON: the statistics of a RoundRow (search/database/rows.h).
 std::string ToJson(const RoundLog& log);
 
 }  // namespace kiln

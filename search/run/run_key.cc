@@ -67,8 +67,8 @@ Json CostsJson(const CostTable& costs) {
   return json;
 }
 
-// Returns all options of a run as JSON. Options that newer versions added appear only if they are set, so that keys of
-// older runs do not change.
+// Returns as JSON the options of a run that affect the search, so not the number of threads. Options that newer
+// versions added appear only if they differ from their defaults, so that keys of older runs do not change.
 Json AllOptionsJson(const TuneOptions& options) {
   Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;

@@ -16,10 +16,11 @@ std::string RunKey(const std::vector<TuneTask>& tasks, const std::vector<const s
 
 // Returns the target, without its fingerprint, as JSON.
 std::string TargetText(const Target& target);
-// Returns the target of a row of the store: parses its text, which TargetText wrote, and takes its fingerprint. Returns
-// kDataLoss if the text is not JSON, or names an unknown policy.
+// Returns the target of a row of the store: parses its text, which TargetText wrote, and takes its fingerprint. A field
+// that the text lacks keeps its default, and an unknown GPU counts as none. Returns kDataLoss if the text is not a JSON
+// object, or names an unknown policy.
 absl::StatusOr<Target> TargetOf(const TargetRow& row);
-// Returns the options of a run as JSON. If some task has argument names, adds those of all tasks.
+// Returns as JSON the options of a run that RunKey contains. If some task has argument names, adds those of all tasks.
 std::string OptionsText(const TuneOptions& options, const std::vector<TuneTask>& tasks);
 // Returns the argument names of the task with this index from the JSON of OptionsText, or an empty list if it has none.
 std::vector<std::string> ArgumentsOf(absl::string_view options, int task);

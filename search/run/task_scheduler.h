@@ -40,8 +40,8 @@ double ExpectedGain(const TaskStanding& task, double rate);
 // last doubling did. Tasks with fewer than two rounds, and those that have ended, count as 0.
 std::vector<double> GainOfMoreRounds(absl::Span<const TaskStanding> tasks, int rounds);
 
-// Returns the index of the task that gets the next round, or nullopt if all have ended. `last` is the task that had the
-// last round, or -1.
+// Returns the index of the task that gets the next round, or nullopt if all have ended. The first task that had no
+// round comes first; then `scheduling` decides. `last` is the task that had the last round, or -1.
 std::optional<int> NextTask(Scheduling scheduling, absl::Span<const TaskStanding> tasks, int last);
 
 }  // namespace kiln

@@ -12,7 +12,8 @@ namespace kiln {
 
 class TimedModel final : public CostModel {
  public:
-  // Adds the seconds of each prediction and each update to `spent`, which must outlive the model.
+  // Adds the seconds of each Predict and Disagreement to spent->predict, and of each Update to spent->train. `spent`
+  // must outlive the model.
   TimedModel(std::unique_ptr<CostModel> model, PhaseSeconds* spent)
       : model_(std::move(model)), spent_(spent) {}
 

@@ -260,8 +260,9 @@ std::optional<StratifiedPrior> Tuner::StratifiedPriorFor(int task, const BatchOp
 }
 
 // Chooses a batch to measure: the task's start traces first, then draws from the prior and neighbours of the fastest
-// measured programs, then the candidates that the strategy found. Announces the start traces, draws and neighbours to
-// the measurer before the strategy searches, so that it can build them meanwhile.
+// measured programs, then the candidates that the strategy found, and draws again if slots are left
+// (BatchOptions::fill). Announces the start traces, draws and neighbours to the measurer before the strategy searches,
+// so that it can build them meanwhile.
 absl::StatusOr<std::vector<Trial>> Tuner::Choose(int task) {
   const Phase phase("proposals");
   const Task& t = tasks_[task];

@@ -1,25 +1,26 @@
 // The tuner: searches a space for the fastest schedules of some programs, and keeps everything it measures in
 // a store.
 //
-// Rounds. A run is a sequence of rounds. In each round, one task's chains propose candidates and the model
-// scores them (population.h), a batch is selected (batch.h) and measured, the records and the run's state are
-// stored together, and the model learns. At the end the fastest programs race each other, so that none wins
-// by a lucky sample.
+// Rounds. A run is a sequence of rounds. In each round, the strategy of one task proposes candidates, by default with
+// chains whose proposals the model scores (population.h), a batch is selected (batch.h) and measured, the records and
+// the run's state are stored together, and the model learns. At the end the fastest programs race each other, so that
+// none wins by a lucky sample.
 //
-// Budgets. Trials (measured candidates, failed ones included) and seconds are limits for all tasks together.
-// A run ends between rounds only. A task ends early when its space has nothing new left. On request, it also
+// Budgets. Trials (measured candidates, failed ones included) and seconds are limits for all tasks together. A spent
+// budget ends a run between rounds only. A task ends early when its space has nothing new left. On request, it also
 // ends when it is near its roofline, or when its last trials gained too little.
 //
 // Tasks. A scheduler gives each round to a task (task_scheduler.h). Tasks with equal programs are tuned once,
 // with the sum of their weights.
 //
-// Determinism. With a measurer that repeats its answers, equal seeds give equal records, bit for bit, for any
-// number of threads. Only the budget in seconds and the times of records depend on the clock.
+// Determinism. With a measurer that repeats its answers, equal seeds give equal records, bit for bit, for any number of
+// threads. The clock decides only when a budget in seconds is spent, the times in records and logs, how often a noisy
+// race is repeated, and, in a run with a time limit, whether the whole model runs.
 //
-// Resuming. A call with the same tasks, sketches, target and options continues the newest unfinished run of
-// the store, exactly as that run would have continued. A killed process loses the batch that it was
-// measuring, which is measured again, and no acknowledged record. Records of earlier, finished runs count
-// from the start: the model learns from them, and their programs are not measured again.
+// Resuming. A call with the same tasks, sketches, target and options continues the newest unfinished run of the store,
+// exactly as that run would have continued. A killed process loses the batch that it was measuring, which is measured
+// again, and no acknowledged record. Records of earlier runs with the same state of the caches, finished or not, count
+// from the start: the model learns from them, and their programs are not measured again before the race.
 //
 // Stopping. Set *options.stop; a signal handler may. The current batch is given up, stored records stay, the
 // run stays unfinished, and the result says `interrupted`.
@@ -27,9 +28,10 @@
 // Threads. Call Tune from one thread, which calls measurer, store and progress. Proposals use `threads`
 // threads.
 //
-// Errors: those of the store; kInvalidArgument for a space that branches on draws, or that the strategy
-// cannot search; kFailedPrecondition if no task has a program that may be measured. A task without such a
-// program is left out, and its result says why. A candidate that fails is a record, not an error.
+// Errors: those of the store; kInvalidArgument for an unknown strategy, a trace of TuneOptions::start that fits no
+// task, and a space that branches on draws or that the strategy cannot search; kDataLoss if the saved state of the run
+// cannot be read; kFailedPrecondition if no task has a program that may be measured. A task without such a program is
+// left out, and its result says why. A candidate that fails is a record, not an error.
 #pragma once
 
 #include <atomic>
@@ -121,7 +123,8 @@ struct TuneOptions {
   int trials = 1000;
   double seconds = 0;  // 0: no limit
   uint64_t seed = 0;
-  // Ends a task once its best time is within this fraction of its roofline (0.1: at most 10% slower). 0: never.
+  // Ends a task once its best time is within this fraction of its roofline (0.1: at most 10% slower). 0, or a roofline
+  // that is not known: never.
   double until_roofline = 0;
   // Ends a task once its best time fell by less than this fraction in its last quarter of trials, or in its last 64 if
   // these are more. 0: never.
@@ -134,8 +137,8 @@ struct TuneOptions {
   Scheduling scheduling = Scheduling::kGradient;
   // Runs the whole model with the best programs so far: after each task had its first round, and again whenever the
   // number of trials has doubled. The scheduler then multiplies a task's weight by its time within the model divided by
-  // its time alone. In a run with a time limit, such a run begins only if earlier runs of the model took at most a
-  // tenth of the time that has passed. Errors are ignored, except for kCancelled.
+  // its time alone, limited to 0.5 .. 5. In a run with a time limit, such a run begins only if earlier runs of the
+  // model took at most a tenth of the time that has passed. Errors are ignored, except for kCancelled.
   RunInPlace in_place = nullptr;
   EnumerateOptions sketches = {};
   int finalists = 3;  // programs that race at the end, plus as many that the model prefers; 0: no race

@@ -149,7 +149,7 @@ class Tuner {
   bool informed_ = false;  // the model knows something: it was trained or has a base
   int last_task_ = -1;
   PhaseSeconds spent_;               // since the last stored round
-  MeasurerSeconds measured_before_;  // the measurer's time at that point
+  MeasurerSeconds measured_before_;  // Measurer::Spent at the last stored round
   std::atomic<int64_t> feature_nanos_{0};
   bool trained_ = false, raced_ = false;
   bool news_ = false;  // there are measurements that the model has not learned from

@@ -16,17 +16,17 @@ struct EnergyScale {
   double Energy(double score) const { return (middle - score) / spread; }
 };
 
-// Computes the scale of energies from the scores of prior draws: their median and spread. If all scores are equal, the
-// spread is 1.
+// Computes the scale of energies from the scores of prior draws: their median and spread. If the spread would be at
+// most 1e-9, as for equal scores, it is 1. Without scores, the median is 0 and the spread 1.
 EnergyScale ScaleOf(std::vector<double> scores);
 
-// Returns the effective sample size of weights, given by their logarithms: (Σw)² / Σw², between 1 and their
-// number.
+// Returns the effective sample size of weights, given by their logarithms: (Σw)² / Σw², between 1 and their number; 0
+// without weights.
 double EffectiveSampleSize(absl::Span<const double> log_weights);
 
 // Returns the next lower temperature: the T' <= T at which the weights exp(-E (1/T' - 1/T)), for the energies E, have
-// an effective sample size of half their number. Returns `floor` if the effective sample size is larger even there. T
-// may be infinite.
+// an effective sample size of half their number. Returns `floor` if the effective sample size is larger even there, and
+// T if it is not above `floor` or there are no energies. T may be infinite.
 double NextTemperature(absl::Span<const double> energies, double temperature, double floor);
 
 // Weights that carry samples of exp(-old / T) over to exp(-new / T'). T' is the maximum of T and `least`,

@@ -47,8 +47,9 @@ Weights SiteWeights(const Replayed& replayed) {
 
 double Total(const Weights& weights) { return std::accumulate(weights.begin(), weights.end(), 0.0); }
 
-// Proposes a move to another sketch, drawn uniformly, which keeps the decisions that fit. All sketches have the same
-// prior probability P(k), so log_sketch stays zero.
+// Proposes a move to another sketch, drawn uniformly. Decisions of sampling steps that both sketches have are kept or
+// drawn again, as their maximal coupling says (ChangeSketch in trace/mutate.h). All sketches have the same prior
+// probability P(k), so log_sketch stays zero.
 Move ProposeSketch(const SearchSpace& space, const Prefilter& prefilter, const Point& from, Dice& dice) {
   int to = static_cast<int>(dice.Below(static_cast<int64_t>(space.sketches.size()) - 1));
   if (to >= from.sketch) ++to;

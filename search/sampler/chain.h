@@ -75,14 +75,15 @@ Candidate CandidateOf(const Point& point, double energy);
 // energies.
 struct Move {
   std::shared_ptr<const Point> to;  // null if the proposed program does not exist or is refused (π = 0)
-  double log_sites = 0;             // log W(τ) / W(τ')
-  double log_prior = 0;             // log p_i(d') / p_i(d)
-  double log_proposal = 0;          // log K(d | d') / K(d' | d)
-  double log_sketch = 0;            // log P(k') r(k | k') / (P(k) r(k' | k)): zero, since both are uniform
+  double log_sites = 0;     // log (number of sampling steps with several values before / after the move)
+  double log_prior = 0;     // log (prior probability of the changed step's new / old decision)
+  double log_proposal = 0;  // log (probability to propose the old from the new decision / new from old)
+  double log_sketch = 0;    // the same two terms for sketches: zero, since both are uniform
 };
 
 // Proposes a move from a point: to another sketch with the probability `structure`, if there are several sketches, or
-// else to another decision at one sampling step.
+// else to another decision at one sampling step. move.to is null if the proposed program does not exist or is refused,
+// or if no sampling step has several values.
 Move Propose(const SearchSpace& space, const Prefilter& prefilter, const Point& from, double structure,
              Dice& dice);
 

@@ -15,9 +15,9 @@ struct DescentContext {
 };
 
 // Returns the neighbours of all centres that may be measured, lowest energy first. For each sampling step, tries all
-// values of its support, or 512 proposals if there are more. Later steps keep their decisions if they can and draw
-// otherwise. Also tries the centre's decisions in every other sketch. The energy scale is the median and spread of the
-// neighbours' scores.
+// values of its support, or the distinct ones among 512 proposals if there are more. Later steps keep their decisions
+// if they can and draw otherwise. Also tries the centre's decisions in every other sketch. The energy scale is the
+// median and spread of the neighbours' scores.
 absl::StatusOr<std::vector<Candidate>> Neighbourhood(const DescentContext& context,
                                                      absl::Span<const Candidate> centres,
                                                      const CostModel& model);

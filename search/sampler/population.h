@@ -1,5 +1,5 @@
 // The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8). It takes the place of
-// MetaSchedule's evolutionary search and samples exactly.
+// MetaSchedule's evolutionary search. Its weights and steps are exact for π_T, but for the restarts below.
 //
 // A round first computes all energies again with the current model. Weights exp(-(E_new - E_old) / T)
 // carry the chains over. Then follow several stages. In each, T falls until the effective sample size is
@@ -49,7 +49,7 @@ struct RoundStats {
   int64_t duplicates = 0;  // valid proposals seen before in the round
   int64_t accepted = 0;
   double temperature = 0;  // at the end of the round
-  double effective = 0;    // smallest effective sample size of a resampling, over all chains
+  double effective = 0;  // least effective sample size of all resamplings; without any, the number of chains
 };
 
 class Population {
@@ -59,8 +59,8 @@ class Population {
   Population(const SearchSpace& space, const PopulationOptions& options, uint64_t seed, int task,
              ThreadPool& pool);
 
-  // Draws the chains from the prior. Returns kFailedPrecondition, with the last reason, if no drawn program
-  // may be measured.
+  // Draws the chains from the prior. Returns kFailedPrecondition, with the last reason, if for some chain none of 100
+  // drawn programs may be measured.
   absl::Status Start();
 
   // Runs one round and returns the archive: distinct candidates, best first. Some chains restart from the candidates

@@ -10,7 +10,8 @@ namespace {
 constexpr double kColdest = 1e-5;
 
 // The strategy `simulated-annealing`: chains that persist from round to round and minimize what the model predicts. In
-// each round their temperature falls from 1 to nearly 0.
+// each round of n steps their temperature falls linearly from 1 to 1/n. The prior and the ratio of proposals do not
+// enter the acceptance.
 class SimulatedAnnealing final : public Strategy {
  public:
   explicit SimulatedAnnealing(const StrategyContext& context)

@@ -2,7 +2,7 @@
 // strategies have names; strategies.h lists them.
 //
 // To add a strategy, derive from Strategy in a new file of this folder, and add its row to the table of strategies.h. A
-// strategy draws from EngineOf(..., Purpose::kStrategy) (search/purposes.h). An option of a strategy is a field of
+// new strategy draws from EngineOf(..., Purpose::kStrategy) (search/purposes.h). An option of a strategy is a field of
 // StrategyOptions and a part of the run's key (search/run/run_key.cc), so that no run goes on with other options.
 //
 // In a round, the tuner asks for proposals, selects a batch of them (batch.h), measures it, and stores the
@@ -87,8 +87,9 @@ class Strategy {
   // neighbour of a measured program instead of a proposal. The tuner calls Batch before Propose, so that draws and
   // neighbours are built while the strategy searches.
   virtual BatchOptions Batch(const ProposalContext& known) const = 0;
-  // Returns candidates to measure. The tuner takes them by energy, lowest first; equal energies keep their order.
-  // Returns kCancelled if *known.stop was set; the strategy must then not be used any more.
+  // Returns candidates to measure. The tuner takes them by energy minus a bonus for new decisions, lowest first, and
+  // some by uncertainty (batch.h). Ties keep their order. Returns kCancelled if *known.stop was set; the strategy must
+  // then not be used any more.
   virtual absl::StatusOr<std::vector<Candidate>> Propose(const ProposalContext& known) = 0;
   // True if the tuner shall call Propose again when no proposal gave a new program. If false, the task ends as
   // exhausted.

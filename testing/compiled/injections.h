@@ -132,8 +132,8 @@ inline constexpr Defect kDefects[] = {
     {"a store before a parameter", [](mlir::ModuleOp m, Engine& e) { return StoreBeside(m, e, false); }},
 };
 
-// Repeats the first 5% of the iterations of the first outermost loop. Returns false if there is no loop, or if its
-// number of iterations is no multiple of 20.
+// Runs the first 5% of the iterations of the first outermost loop twice. Returns false if there is no loop, or if its
+// upper bound is no constant multiple of 20.
 inline bool RepeatRows(mlir::ModuleOp module) {
   const auto loops = All<mlir::scf::ForOp>(module);
   for (mlir::scf::ForOp loop : loops) {

@@ -62,7 +62,8 @@ inline mlir::OwningOpRef<mlir::ModuleOp> Parse(const std::string& text) {
                                                  mlir::ParserConfig(&Context(), /*verifyAfterParse=*/false));
 }
 
-// Parses MLIR text, compiles it for this machine, links it and loads it. Every entry is exported.
+// Parses MLIR text, compiles it for this machine, links it and loads it. Every entry is exported. kInvalidArgument if
+// the text does not parse.
 inline absl::StatusOr<Loaded> Build(const std::string& text, const CodegenOptions& options,
                                     Codegen& codegen = HostCodegen()) {
   auto module = Parse(text);

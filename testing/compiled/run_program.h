@@ -106,8 +106,9 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
   return loaded.Get<Function>(name)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]);
 }
 
-// Calls a loaded program: first the prepare function, if there is one, with the constants alone, then the kernel.
-// Parallel loops use `threads` threads. Returns the first status that is not 0, or 0.
+// Calls a loaded program: first the prepare function, if there is one, with the constants and the prepared arrays
+// alone, then the kernel. There may be at most 12 arrays, prepared ones included. Parallel loops use `threads` threads.
+// Returns the first status that is not 0, or 0.
 inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
                            const std::vector<size_t>& prepared, int threads = 2) {
   if (auto* set = loaded.Get<void(int)>(ThreadsSymbol(p.name))) set(threads);

@@ -159,7 +159,8 @@ class Walk {
     });
   }
 
-  // --- values of marks (index sums with extents). An instance exists if all marks that it uses lie within extents
+  // --- Computes marks (index sums with extents). The result is nullopt if a mark that it needs lies beyond its extent:
+  // such an instance of a block does not exist.
   std::optional<int64_t> ValueOf(Source source, const std::vector<int64_t>& iters) {
     if (source.kind == Source::Kind::kIter) return iters[source.id];
     if (source.kind == Source::Kind::kMark) return Checked(source.id, iters);
@@ -263,8 +264,8 @@ class Walk {
     for (int64_t lane = 0; lane < lanes; ++lane) agents_.push_back(thread / lanes * lanes + lane);
   }
 
-  // --- accesses
-  // Returns true if iterations of a loop can reuse memory: each loop on an axis, from it outwards, has private copies.
+  // Returns true if the iterations of a loop can use the same memory of a buffer: each loop on an axis of the GPU, from
+  // this loop outwards, has private copies of the buffer. False for a source that is no loop.
   bool IsReused(Id buffer, Source source) const {
     if (source.kind != Source::Kind::kLoop) return false;
     for (Id at = source.id; at != kRoot; at = p_.nodes[at].parent)

@@ -1,5 +1,6 @@
 // Tests the choice of records for the tasks of a whole model: each task takes the record of that library of the model
-// in which the task ran fastest. Choices are stored for each model and machine.
+// in which the task ran fastest, where a later library must be more than 1% faster than the best one before. Choices
+// are stored for each model and machine.
 #include "api/internal/model/race_wholes.h"
 
 #include <gmock/gmock.h>

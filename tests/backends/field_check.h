@@ -9,8 +9,8 @@
 //   ExpectRight(text, {.inputs = {Bytes<float>({1, 2})},    // given inputs and outputs
 //                      .wanted = {Bytes<int64_t>({1})}});
 //
-// Floats agree within the rounding of sums of a few hundred terms in another order. Integers agree exactly, and so do
-// NaN and the signs of zeros.
+// Floats agree within the rounding of sums of a few hundred terms in another order (RightTolerance, such as 1e-4 of 1 +
+// |value| for f32). Integers agree exactly, and so do NaN, infinities and the signs of zeros.
 #pragma once
 
 #include <cmath>
@@ -42,7 +42,7 @@ struct RightOptions {
   std::vector<std::string> wanted = {};  // bytes of each output; empty: not known
   bool stock = true;                     // compare with stock passes (at most 16 parameters)
   bool compiled = true;                  // compile the program as it came (at most 12 parameters)
-  int traces = 0;  // of each sketch of the default space, compiled (at most 12 parameters)
+  int traces = 0;  // number for each sketch of the default space, compiled (at most 12 parameters)
 };
 
 template <typename T>
@@ -96,7 +96,7 @@ inline void ExpectOutputs(const Program& p, const std::vector<std::string>& foun
 
 // Compiles a function of the MLIR text (`function`; empty: its only public one) with stock MLIR passes, runs it on the
 // inputs, and returns the outputs, whose memory is filled with poison first. Fails the test and returns nothing if the
-// code does not compile or has more than 16 parameters.
+// code does not compile or load, or has more than 16 parameters.
 inline std::vector<std::string> RunStock(const std::string& text, const Program& p,
                                          const std::vector<std::string>& inputs,
                                          const std::string& function = "") {

@@ -1,5 +1,5 @@
-// Tests the import of MLIR files: into which blocks, parameters and constants they become programs, and the errors for
-// files that cannot be imported.
+// Tests the import of MLIR files: which blocks, parameters and constants the programs have, and the errors for files
+// that cannot be imported.
 #include "backends/import/import.h"
 
 #include <chrono>

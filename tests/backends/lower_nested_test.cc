@@ -68,7 +68,9 @@ TEST(LowerNested, AReductionOverASpatialIterOfTheBlockAroundIsNoProgram) {
       << parsed.status();
 }
 
-// k0*8 + k1 is `at`, which no sum of the loops stands for. So the domain's guard depends on them through a mark.
+// Compiles a sum over k0 = at/8 and k1 = at%8, where `at` is a value of the loops io and jo. The guard of the domain
+// k0*8 + k1 < 13 depends on both loops by way of `at`. Tests that the sum starts before both loops, so that the result
+// agrees with the interpreter.
 TEST(LowerNested, ASumOverAPartOfWhatTwoLoopsMakeStartsBeforeThem) {
   ExpectAgreement(Parsed(R"(program sums parameters A, C  buffer A: f32[13] input  buffer C: f32[] output
     for io < 6 { for jo < 5 { block sum {

@@ -354,8 +354,9 @@ std::string Stored(DType type, Real real, Wide integer, bool is_real) {
   return bytes;
 }
 
-// Returns random bytes for three tensors of this type: any values; divisors, which are neither 0 nor -1 (positive
-// floats); and shift amounts below the width (any floats).
+// Returns random bytes for three tensors of this type. For integers: any values; divisors, which are neither 0 nor -1;
+// and shift amounts below the width. For i1, divisors are 1. For floats: numbers from -4 to 4, from 0.5 to 8.5, and
+// from -4 to 4.
 std::vector<std::string> InputsOf(DType type) {
   std::mt19937_64 random(5);
   std::vector<std::string> inputs(3);

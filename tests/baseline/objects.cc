@@ -75,7 +75,8 @@ void RandomTraces(const Target& target, Turns& turns) {
   }
 }
 
-// Hands the program of the first sketch of the first task of each operator's file to `turns`.
+// Hands the program of the first sketch of the first task of each MLIR file in tests/inputs/ops and bench/operators to
+// `turns`. Leaves out files that cannot be imported.
 void FirstSketches(const Target& target, Turns& turns) {
   const SpaceFunction space = ParseSpace(DefaultSpace(target)).value();
   std::string last;

@@ -27,7 +27,8 @@ void PrintSearches(std::ostream& out);
 // machines (the status code if a machine refuses it). Prints only programs whose position modulo `shards` is `shard`.
 void PrintObjects(std::ostream& out, int shard, int shards);
 
-// Writes the files of tests/inputs/before to a folder: files of this version that later versions must read.
+// Writes the files of tests/inputs/before to a folder: files of this version that later versions must read. Ends the
+// program if the folder has a kiln.db already.
 void MakeBefore(const std::string& folder);
 
 // A task of a file below the root of the sources.

@@ -71,8 +71,8 @@ Broken CheckLayouts(const Program& program) {
   return {};
 }
 
-// Makes one random loop parallel or vectorized. Checks that the validator refuses the program if this changes its
-// results.
+// Makes one random loop parallel or vectorized, if it is serial. Checks that the validator refuses the program if this
+// changes its results.
 Broken CheckValidator(Program program, const SymbolicOutputs& wanted, Dice& dice) {
   const std::vector<Id> loops = LoopsBelow(program, kRoot);
   if (loops.empty()) return {};
@@ -107,7 +107,8 @@ Broken CheckFaultyPlan(const Program& program, SyncPlan plan, uint64_t seed, int
 }
 
 // Checks that the threads of kernels do not race if they wait where the synchronization plan says. Also checks that the
-// proof accepts no plan with a fault under which they race.
+// proof does not accept a plan with a random fault under which they race. Finds nothing wrong if thread clocks are off,
+// if the program has no kernels or no plan, or if the threads make more than 100,000 accesses.
 Broken CheckThreads(const Program& program, uint64_t seed) {
   constexpr int64_t kAccesses = 100'000;
   if (!AsksThreadClocks() || !HasAxes(program) || !CheckOwners(program).ok()) return {};
@@ -119,8 +120,9 @@ Broken CheckThreads(const Program& program, uint64_t seed) {
   return {"thread clocks", absl::StrCat(clocks.message(), "\n", kiln::ToString(program))};
 }
 
-// Runs a program and its scheduled form `now` in the interpreter, and checks that their outputs agree bit by bit. The
-// random data keep sums exact in any order. Skips data for which results of the program are undefined.
+// Runs a program and its scheduled form `now` in the interpreter, and checks that their outputs agree bit by bit, but
+// for NaNs and unspecified signs of zeros. The random data keep sums exact in any order. Checks nothing if results of
+// the program are undefined for these data.
 Broken CheckResults(const Program& program, const Program& now, uint64_t seed) {
   RandomDice dice(Engine({seed, 10}));
   const std::vector<std::string> inputs = RandomInputs(program, dice);
@@ -143,7 +145,8 @@ Broken CheckResults(const Program& program, const Program& now, uint64_t seed) {
 }
 
 // Checks all properties of a program and a trace that applies to it: results, threads, layouts, bindings, the
-// validator, the text of the program, and the trace. Returns the first property that does not hold.
+// validator, the text of the program, and the trace; for a GPU also the proof. Returns the first property that does not
+// hold.
 Broken CheckEnd(const Program& program, const SymbolicOutputs& of_program, const Session& session,
                 uint64_t seed, Coverage* coverage) {
   const Program& now = session.state().program;

@@ -8,7 +8,7 @@
 
 namespace kiln::fuzz {
 
-// Dice that record all draws. They first replay the given draws.
+// Dice that record all draws. They first replay the given draws, each cut to the largest number that the draw allows.
 class RecordedDice final : public Dice {
  public:
   RecordedDice(std::vector<int64_t> given, Dice* others) : drawn_(std::move(given)), others_(others) {}
@@ -42,8 +42,9 @@ struct Outcome {
   Program after;  // the program after the trace
 };
 
-// DrawProgram draws a program from a seed, and stores its draws in `dice` unless that is null. DrawTrace draws a trace
-// of random steps that applies to the program.
+// DrawProgram draws a program from a seed, and stores its draws in `dice` unless that is null. DrawTrace draws random
+// steps and returns a session with those that apply to the program. Primitives in `favored` are drawn more often. If
+// there are none, half of the traces favor a random group, such as those that lead to pipelines.
 Program DrawProgram(uint64_t seed, std::vector<int64_t>* dice = nullptr);
 Session DrawTrace(const Program& program, uint64_t seed, int trace, Coverage* coverage,
                   absl::Span<const Primitive* const> favored = {});
@@ -56,15 +57,15 @@ Session DrawTraceOf(const std::vector<Sketch>& sketches, const Program& program,
 void CountProgram(const Program& program, const Program& now, Coverage* coverage);
 
 // Draws a program and `traces` traces from the seed, and checks each trace on the program. Returns an outcome for each
-// trace, or a single broken one if the program cannot run or the space has no sketch. Traces come from `space` if it is
-// given. Otherwise they have random steps, `favored` primitives more often. If FuzzTarget() is a GPU, the random steps
-// make GPU kernels (kernels.h), and all scheduled programs are also run in the interpreter and proven.
+// trace, or a single broken one if the program cannot run, or if the space fails or has no sketch. Traces come from
+// `space` if it is given. Otherwise they have random steps, `favored` primitives more often. If FuzzTarget() is a GPU,
+// the random steps make GPU kernels (kernels.h), and all scheduled programs are also run in the interpreter and proven.
 std::vector<Outcome> RunSeed(uint64_t seed, int traces, Coverage* coverage,
                              absl::Span<const Primitive* const> favored = {},
                              const SpaceFunction& space = nullptr);
 
-// Returns a switch: if true, CheckRuns also looks for races of threads with thread clocks. Set it to false to see what
-// the fuzzer finds without them.
+// Returns a switch: if true, as at the start, CheckRuns also looks for races of threads with thread clocks. Set it to
+// false to see what the fuzzer finds without them.
 bool& AsksThreadClocks();
 
 // Checks that symbolic runs of the scheduled program `now` give the outputs `wanted`, in several orders of parallel and
@@ -76,8 +77,8 @@ Broken CheckRuns(const Program& now, const SymbolicOutputs& wanted, uint64_t see
 // result.
 Outcome Check(const Case& given, const std::vector<bool>& skip = {});
 
-// ToString returns a case as text, "program ... trace ...". ParseCase reads this text, and returns an error if it is
-// not a case.
+// ToString returns a case as text: "# seed N", the program, and the trace. ParseCase reads this text, but neither the
+// seed nor the draws, and returns an error if it is not a case.
 std::string ToString(const Case& c);
 absl::StatusOr<Case> ParseCase(absl::string_view text);
 

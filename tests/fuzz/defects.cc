@@ -188,7 +188,7 @@ void ProveSeed(const std::string& defect, const std::vector<const Primitive*>& f
 }
 
 // Stores the number of the seed that runs next, and starts a timer for it. A signal (SIGPROF) ends this process if the
-// seed takes more than kSecondsOfSeed of processor time.
+// seed takes more than 5 s of processor time (kSecondsOfSeed).
 void Begin(Found& found, int64_t seed) {
   found.seed = seed;
   const itimerval limit = {.it_interval = {}, .it_value = {.tv_sec = kSecondsOfSeed, .tv_usec = 0}};

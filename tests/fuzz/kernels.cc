@@ -20,8 +20,8 @@ namespace kiln::fuzz {
 namespace {
 
 constexpr uint64_t kAttempts = 6;
-constexpr int64_t kStepsBefore = 3, kStepsAfter = 8, kLateSteps = 4;  // at most so many random ones
-constexpr double kTiles = 0.8;                                        // of the traces
+constexpr int64_t kStepsBefore = 3, kStepsAfter = 8, kLateSteps = 4;  // the most random steps
+constexpr double kTiles = 0.8;                                        // share of the traces that tile
 
 constexpr LeastShare kShares[] = {
     {"with axes", 0.95},
@@ -94,9 +94,10 @@ class Stepper {
   Operands results_;
 };
 
-// Tiles a random block for a GPU. Splits its loops in three levels and binds them to axes of blocks and threads. Copies
-// operands to shared memory with all threads and in a pipeline, sums in registers, computes producers in shared memory,
-// and calls intrinsics. Draws which of these to do, and leaves out steps that do not apply.
+// Tiles a random block for a GPU. Splits up to two parallel loops into blocks, threads and elements, and a reduction
+// loop into steps, and binds the first two kinds to axes. Copies operands to shared memory with all threads and in a
+// pipeline, sums in registers, computes producers in shared memory, and calls intrinsics. Draws which of these to do,
+// and leaves out steps that do not apply.
 class Tiler : public Stepper {
  public:
   using Stepper::Stepper;

@@ -4,18 +4,19 @@
 //             [--commit ID] [--failures N] [--shrink SECONDS]
 //             [--favor PRIMITIVE,...] [--space SPACE] [--gpu NAME]
 //     Checks N (program, trace) pairs, until 5 (--failures) fail. A failure is shrunk for up to 20 seconds (--shrink),
-//     and printed with the command that runs it again. With --space, traces are those of its modules: kiln_fuzz --space
-//     cpu --pairs 2000. With --gpu, they make kernels for this GPU (tests/fuzz/kernels.h), and are proven: kiln_fuzz
-//     --gpu h100. With both, they are those of modules for the GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case
-//     with the same --gpu. With a file of results, each chunk is appended as it lands, and chunks that this binary has
-//     done are left out.
+//     written to fuzz_SEED.txt in the working directory, and printed with the command that runs it again. Primitives of
+//     --favor are drawn more often. With --space, traces are those of its modules: kiln_fuzz --space cpu --pairs 2000.
+//     With --gpu, they make kernels for this GPU (tests/fuzz/kernels.h), and are proven: kiln_fuzz --gpu h100. With
+//     both, they are those of modules for the GPU: kiln_fuzz --space cuda --gpu h100. Repeat a case with the same
+//     --gpu. With a file of results, each chunk of seeds is appended when it ends, and chunks that this binary has
+//     done without a failure are left out.
 //   kiln_fuzz --replay FILE      one case, as a failure prints it
-//   kiln_fuzz --case SEED        the cases of one seed
+//   kiln_fuzz --case SEED        the four cases of one seed
 //   kiln_fuzz --defects [NAME] [--seeds N] [--threads N] [--results FILE] [--known FILE]
-//     Runs the fuzzer with each planted defect (tests/fuzz/defects.h). With results of before, the seeds that found
-//     the defects then are tried first. With --proofs N, runs the proof on N pairs that were made with the defect.
-//     With --clocks 0, runs only the known seeds of the defects that thread clocks found, without thread clocks: then
-//     no defect may be found.
+//     Runs the fuzzer with each planted defect (tests/fuzz/defects.h), or those whose names contain NAME, on up to N
+//     seeds. With --known, the --results of an earlier run, the seeds that found the defects then are tried first. With
+//     --proofs N, runs the proof on N pairs that were made with the defect. With --clocks 0, runs only the known seeds
+//     of the defects that thread clocks found, without thread clocks: then no defect may be found.
 //   kiln_fuzz --proofs N [--seed N] [--plant DEFECT] [--seeds-of VERDICT]
 //     Proves N pairs (tests/fuzz/proofs.h).
 //   kiln_fuzz --plans N [--seed N] [--threads N] [--summary FILE] [--plant DEFECT]
@@ -91,7 +92,8 @@ class Fuzzer {
       : options_(options),
         program_(std::move(program)),
         seeds_((options.pairs + kTracesPerSeed - 1) / kTracesPerSeed),
-        // A few chunks for each thread, so that none waits long for another at the end.
+        // Makes about eight chunks for each thread, of 1 to 250 seeds, so that no thread waits long for another at the
+        // end.
         seeds_per_chunk_(std::clamp<int64_t>(seeds_ / (8 * std::max<int64_t>(options.threads, 1)), 1,
                                              kMostSeedsPerChunk)) {}
 

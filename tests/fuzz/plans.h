@@ -15,8 +15,9 @@ struct PlanStudy {
   RunFiles files;
 };
 
-// Checks the loop plans of one seed. The result has their number, and describes the fault of the first wrong plan
-// (empty: none is wrong).
+// Checks the loop plans of four traces of the program of a seed, or until one is wrong. The result has the number of
+// plans, and describes the fault of the first wrong plan (empty: none is wrong). A trace whose program cannot run or
+// cannot be lowered has no plan.
 struct PlanSeed {
   int64_t pairs = 0;
   std::string wrong;

@@ -36,7 +36,7 @@ std::string KindOf(const std::string& reason) {
 }
 
 // Makes a change that no step would make and that is illegal in most cases: swaps neighboring nodes, or lets the
-// iterations of a loop run in parallel.
+// iterations of a loop run in parallel. Returns the program unchanged if it has no node for the drawn change.
 Program Disturbed(Program p, Dice& dice) {
   std::vector<Id> nodes;
   const bool swap = dice.Flip(0.6);

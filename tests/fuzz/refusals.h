@@ -1,6 +1,7 @@
 // Counts how often primitives refuse legal steps. On every small program, and after every sequence of one or two steps
 // that split a loop, bind a loop or move a block, tries some primitives on all operands. If one refuses, makes the same
 // change by brute force, without checks. If symbolic execution then gives the same outputs, the refusal was not needed.
+// The refusal of a swizzle was not needed if the swizzle maps elements one to one.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct Refusals {
 
 // Returns how often each primitive applied, refused and refused needlessly: parallel, vectorize, split, fuse, reorder,
 // compute-at, bind, cooperative-fetch, pipeline, prepare, and transform-layout with swizzles. Each program is tried
-// without constants, and then with each set of its inputs being constants.
+// without constants, and then with each set of its inputs being constants, after at most one step and without swizzles.
 std::map<std::string, Refusals> StudyRefusals();
 
 }  // namespace kiln::fuzz

@@ -36,7 +36,8 @@ class Session {
   // true if the step applies. Sets broken() if a refused step changes the program, adds handles or has an unexpected
   // status, or if Verify fails after a step that applies. Appends to trace() a step that applies or breaks something.
   bool Try(Step step, Dice& dice);
-  // Runs steps that look up every live block and loop without a handle.
+  // Runs get-block for each block of the program that has no handle, and get-loops for each block around which a loop
+  // has none.
   void LookUp(Dice& dice);
 
   const State& state() const { return state_; }

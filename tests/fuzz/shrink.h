@@ -6,7 +6,8 @@
 namespace kiln::fuzz {
 
 // Returns the smallest case found that still breaks the property: for about `seconds`, or until none is smaller, it
-// tries fewer steps, a smaller program and smaller factors. Returns `outcome` itself if no smaller case breaks it.
+// tries fewer steps, a smaller program and smaller factors, and at last the simplified trace. Returns `outcome` itself
+// if no other case breaks the property.
 Outcome Shrink(const Outcome& outcome, double seconds);
 
 }  // namespace kiln::fuzz

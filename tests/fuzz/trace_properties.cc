@@ -88,7 +88,7 @@ Broken CheckMutation(const Replayed& from, const Program& program, const Symboli
 }
 
 // Checks over all outcomes of the dice that decisions are drawn as often as their log probability says. Checks nothing
-// if there are more than kMaxOutcomes.
+// if there are more than 200 outcomes (kMaxOutcomes). Leaves out outcomes with which the trace does not replay.
 Broken CheckPrior(const Trace& trace, const Program& program) {
   EnumeratingDice dice;
   std::map<std::vector<Decision>, std::pair<double, double>> drawn;  // frequency, probability

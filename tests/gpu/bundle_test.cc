@@ -1,5 +1,6 @@
 // Draws programs from the space `cuda` into a bundle, measures the bundle on the GPU of the fake driver
-// (fake_cuda/fake_cuda.cc), and imports the results. Also tests GpuMeasurer and FindThisGpu.
+// (fake_cuda/fake_cuda.cc), and imports the results. Also tests GpuMeasurer, FindThisGpu, the reference kernel and
+// JsonNumber.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -23,8 +23,9 @@ struct EmulatedResult {
 };
 
 // Calls the entry point `name` of a library that EmulateKernels made, with copies of at most 6 buffers. Returns the
-// buffers afterwards, the emulator's fault ("" if none) and its counts. For more buffers, fails the test and returns
-// an empty result. Behind each copy are 64 KiB whose bytes make NaNs: a kernel that runs without checks may touch them.
+// buffers afterwards, the emulator's fault ("" if none) and its counts. Fails the test and returns an empty result if
+// there are more buffers, or if the library or the entry point cannot be loaded. Behind each copy are 64 KiB whose
+// bytes make NaNs: a kernel that runs without checks may touch them.
 inline EmulatedResult RunLibrary(const std::string& library, const std::string& name,
                                  const std::vector<std::string>& buffers, const EmulationOptions& options) {
   constexpr size_t kMost = 6, kBehind = 1 << 16;

@@ -18,8 +18,9 @@ namespace {
 using ::testing::HasSubstr;
 using Json = nlohmann::json;
 
-// Expects that at least ten of these items, each a comparison of the blocks that an SM holds with a prediction, are ok,
-// and that the others found more blocks than predicted: the fake driver does not count registers, which limit these.
+// Checks items, each a comparison of the number of blocks that an SM holds with a prediction. Expects that at least ten
+// are ok, and that the others found more blocks than predicted: the fake driver does not count registers, which limit
+// these.
 void ExpectOccupancies(const std::vector<Json>& items) {
   int as_expected = 0;
   for (const Json& item : items) {

@@ -22,7 +22,7 @@ inline const std::string kFakeCuda =
     KILN_BUILD_DIR "/tests/fake_cuda";  // the folder of the fake libcuda.so.1
 
 // Compiles a scheduled program for sm_90a: kernels, launches, PTX and cubin. Writes the library that the fake driver
-// runs in place of the cubin to `folder`.
+// runs in place of the cubin to `folder`. After an error, fails the test and returns a product without code.
 inline GpuProduct CompileForGpu(const Program& scheduled, const std::string& folder) {
   GpuProduct product{.chip = "sm_90a"};
   const auto planned = plan::PlanKernels(scheduled);

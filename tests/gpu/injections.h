@@ -86,8 +86,9 @@ class Faulty {
   std::vector<std::string> buffers_;
 };
 
-// Expects that each fault is found by each of its finders alone, and by nothing while all of these are off. Also
-// expects that the program without a fault passes all checks of ExpectSameOnGpu.
+// Expects that each fault is found by each of its finders while its other finders are off, and by nothing while all of
+// them are off. Also expects that the program without a fault passes all checks of ExpectSameOnGpu, and that no finder
+// reports it while the checks of the emulator are off.
 inline void ExpectFound(const Program& original, const Schedule& s, absl::Span<const Injection> injections) {
   ASSERT_TRUE(s.ok()) << s.status();
   ExpectSameOnGpu(original, s.program());

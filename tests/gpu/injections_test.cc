@@ -82,7 +82,7 @@ bool BarrierOfTheThreadsThatCopy(Planned& p) {
   });
 }
 
-// --- Faults of ring buffers and of shared memory
+// --- Faults of ring buffers, of addresses and sizes in shared memory, and of the grid of thread blocks
 
 // Calls `change` for each address of a store to A.cache and, if `reads`, of a load from it, with the term that selects
 // one of the two copies in the ring buffer: step % 2. Returns false if no address has this term.
@@ -441,7 +441,7 @@ TEST(GpuInjections, InASoftmaxOfSeveralWarpsAreFound) {
   ExpectFound(program, s, kInWideSoftmax);
 }
 
-// --- Faults of thread axes and of the workspace
+// --- Faults of thread axes and of the workspace: exchanged sizes of axes, memory that is used again too early
 
 constexpr char kTwice[] = R"(kiln.program v1
 program twice
@@ -456,8 +456,8 @@ for i < 8 { for j < 64 { block u { spatial i < 8 = i  spatial j < 64 = j  U[i, j
 for i < 8 { for j < 64 { block c { spatial i < 8 = i  spatial j < 64 = j  C[i, j] = T[i, j] + U[i, j] } } }
 )";
 
-// Replaces the divisor 64 by 8 where a thread's number is split in x = t % 64 and y = t / 64: x then has 8 values, and
-// y 64, the other way round. Returns false if there is no 32-bit division or remainder.
+// Replaces the divisor of each 32-bit unsigned division and remainder by 8. The kernel then splits a thread's number t
+// into x = t % 8 and y = t / 8 instead of t % 64 and t / 64. Returns false if there is no such operation.
 bool ExchangeAxes(mlir::ModuleOp module, LaunchList&) {
   bool found = false;
   module.walk([&](mlir::Operation* op) {

@@ -1,6 +1,6 @@
 // Compiles plans that are written by hand (tests/lower/gpu) to PTX and for the emulator. Expects that ptxas reports no
-// spills, that results equal the interpreter's in all modes, and that the emulator finds a race if any sync is left
-// out.
+// spills, that results equal the interpreter's in all modes, and that the emulator finds a race or a read of an element
+// that nothing wrote if any sync is left out.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -21,8 +21,8 @@ namespace {
 struct Published {
   std::string name;
   Program program;
-  std::vector<std::pair<std::string, std::string>> choices;  // others are "no"
-  std::vector<std::pair<std::string, Decision>> decisions;   // others are drawn
+  std::vector<std::pair<std::string, std::string>> choices;  // choices of other names are "no"
+  std::vector<std::pair<std::string, Decision>> decisions;   // those of other sites are drawn
 };
 
 // The size of a problem, in tiles: thread blocks along rows and along columns, steps along the reduction, rows of a

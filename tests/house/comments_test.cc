@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kColumns = 110;  // ColumnLimit of .clang-format
 
-// A line of a source that has nothing but a // comment, parsed.
+// A line of a source, parsed. `text` is empty unless the line has nothing but a // comment.
 struct Comment {
   size_t indent = 0;   // of the text behind `//`; 0 if there is none
   std::string text;    // without its indentation

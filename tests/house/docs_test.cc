@@ -27,7 +27,8 @@ std::set<std::string> PathsOf(const std::vector<TextFile>& tree) {
   return paths;
 }
 
-// Returns the first groups of all matches. `part` is in each match: a quick look for it passes over most lines.
+// Returns the first group of each match of the regex in the line. Each match must contain `part`: lines without it are
+// passed over quickly.
 std::vector<std::string> Matches(const std::string& line, absl::string_view part, const std::regex& regex) {
   std::vector<std::string> found;
   if (!absl::StrContains(line, part)) return found;
@@ -89,7 +90,8 @@ TEST(Docs, LeadSomewhere) {
   EXPECT_GT(pages, 20u);
 }
 
-// Tests that the pages of docs/ and the numbers of design decisions that sources and pages cite, such as D8, exist.
+// Tests that the pages of docs/ and the design decisions that sources and Markdown pages cite, such as "design D8",
+// exist.
 TEST(Docs, WhatIsCitedIsThere) {
   static const std::regex page(R"((?:^|[^\w./])(docs/\w[\w./-]*))"), number(R"(\bdesign (D\d+)\b)");
   const std::vector<TextFile> tree = ReadTree();

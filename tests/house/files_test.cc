@@ -23,8 +23,8 @@ bool DefinesCommand(const TextFile& file) {
                      [](const std::string& line) { return absl::StartsWith(line, "Action Add"); });
 }
 
-// Returns how many lines a file may have: 100 for a command and for most modules, 200 for files in modules/,
-// modules/tiling/ and modules/gpu/ and for headers, 500 for other sources.
+// Returns the number of lines that a file must stay below: 200 for files in modules/, modules/tiling/ and modules/gpu/,
+// 100 for other files below modules/ and for commands, 200 for other headers, 500 for other sources.
 size_t LineLimit(const TextFile& file) {
   const std::vector<std::string> parts = absl::StrSplit(file.path, '/');
   if (parts[0] == "modules")
@@ -67,7 +67,7 @@ TEST(Files, NameNothingOutsideTheRepository) {
 }
 
 // Tests that no source draws a random seed from the system or the clock, but for testing/drawn_seed.cc, which prints
-// how to repeat a failure.
+// how to repeat a failure, and search/database/store.cc, which draws names of rows.
 TEST(Files, DrawNoSeedUnseen) {
   const std::string sources[] = {absl::StrCat("random", "_device"), absl::StrCat("time(", "nullptr)"),
                                  absl::StrCat("time(", "NULL)"), absl::StrCat("absl::Bit", "Gen")};
@@ -104,6 +104,7 @@ std::set<std::string> NamesOfSpeeds(const std::vector<std::string>& statements) 
 }
 
 // Tests that no test compares a time or a rate by EXPECT_LT and the like, since such a test fails on a busy machine.
+// Comparisons with 0 are allowed.
 TEST(Files, OfTestsAssertNoSpeed) {
   static const std::vector<std::string> kComparisons = {"_LT(", "_LE(", "_GT(", "_GE(", "_NEAR("};
   for (const TextFile& file : ReadTree()) {

@@ -72,7 +72,8 @@ bool IsScope(absl::string_view head) {
 }
 
 // Returns the name of the function that `head`, the text before an opening brace, declares: `Tuner::Recall` for
-// `absl::Status Tuner::Recall(bool resumed)`. Returns "" if it declares no function.
+// `absl::Status Tuner::Recall(bool resumed)`, `TEST(Suite, Name)` for a test, "operator" for an operator. Returns "" if
+// it declares no function.
 std::string FunctionName(absl::string_view head) {
   const size_t open = head.find('(');
   if (open == absl::string_view::npos) return "";

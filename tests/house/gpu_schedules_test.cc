@@ -1,8 +1,9 @@
-// Tests that every test of a GPU schedule checks it in full: the rules of programs, the proof, thread clocks, ptxas for
-// two chips, and the emulator in all modes.
+// Tests that every test of a GPU schedule, but for listed exceptions, checks it with ExpectSameOnGpu (the rules of
+// programs, the proof, thread clocks, ptxas for two chips, and the emulator in all modes), with its part
+// ExpectPlanOnGpu, or with the fuzzer.
 //
-// The test reads the sources: a definition makes a GPU schedule if its text binds loops to GPU axes. Each such
-// definition must call a check such as ExpectSameOnGpu, or be used by a definition that does.
+// The test reads the sources: a definition makes a GPU schedule if its text binds loops to GPU axes or names the space
+// `cuda`. Each such definition must call one of these checks, or be used by a definition that does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,13 +23,13 @@
 namespace kiln::house {
 namespace {
 
-// The folders that the test reads: their tests link LLVM, so they can compile and run a GPU schedule. Other tests
-// cannot.
+// The folders that the test reads. Their tests link LLVM, so that they can compile and run a GPU schedule.
 constexpr const char* kFolders[] = {"tests/gpu/", "tests/support/", "tests/backends/", "tests/tools/",
                                     "tests/api/", "tests/e2e/",     "testing/"};
 constexpr const char* kMakers[] = {".Bind(",      ".BindRest(",  " block-x {",           " thread-x {",
                                    " thread-y {", "bind-rest 4", "ParseSpace(\"cuda\")", "= \"cuda\""};
-// The functions that check a GPU schedule in full. RunSeed is that of the fuzzer, which runs its draws in all modes.
+// The functions that check a GPU schedule. RunSeed is that of the fuzzer, which runs its draws in several orders and
+// proves them.
 constexpr const char* kChecks[] = {"ExpectSameOnGpu", "ExpectPlanOnGpu", "RunSeed"};
 
 // Exceptions: definitions that make a GPU schedule but need not check it in full, each with the reason.

@@ -328,7 +328,8 @@ TEST(IncludeTable, HoldsInEveryFile) {
   }
 }
 
-// Tests that the public headers of api/ include neither the search nor the backends, and declare no friends.
+// Tests that the public headers of api/ include only each other, absl, system headers, lang/, trace/ and modules/
+// (neither the search, the backends nor api/internal/), and declare no friends.
 TEST(IncludeTable, PublicHeadersOfTheApiNameNeitherSearchNorBackends) {
   const std::vector<std::string> allowed = {"api/", "absl/", "lang/", "trace/", "modules/"};
   int headers = 0;

@@ -1,4 +1,5 @@
-// Tests the late primitives cooperative-fetch and bind-rest on scheduled programs.
+// Tests the late primitives cooperative-fetch, which distributes a copy over the threads of its nest, and bind-rest,
+// which binds outer loops of nests to axes of thread blocks and threads, on scheduled programs.
 #include "gmock/gmock.h"
 #include "lang/reference/symbolic.h"
 #include "lang/text/text.h"
@@ -160,8 +161,9 @@ TEST(BindRest, LeavesThreadsThatThereAre) {
   EXPECT_EQ(ToString(t.s.program()), ToString(Tiled().s.program()));
 }
 
-// BindRest leaves a nest alone whose outer loop `again` only repeats the stores to T. On an axis, each block would
-// store all of T again: blocks do not wait for each other, so that would be a race.
+// BindRest binds no loop of a nest whose outer loop `again` only repeats the stores to T, and binds the loop of another
+// nest. With `again` on an axis, each block would store all of T, which is a race, since blocks do not wait for each
+// other.
 TEST(BindRest, LeavesALoopThatOnlyRepeats) {
   const absl::StatusOr<Program> program = ParseProgram(R"(kiln.program v1
 program repeated

@@ -1,5 +1,5 @@
-// Tests analyses and primitives on schedules for GPUs: threads of kernels, owners of buffers, regions of fused indices,
-// transports of pipelines, and bounds of samples that are values.
+// Tests analyses and primitives on schedules for GPUs, among them: threads of kernels, owners of buffers, regions of
+// fused indices, pipelines and their transports, copies, and bounds of samples that are values.
 #include "gmock/gmock.h"
 #include "lang/analysis/dataflow.h"
 #include "lang/analysis/loop_nest_summary.h"

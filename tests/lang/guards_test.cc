@@ -1,4 +1,5 @@
-// Tests the analysis of guards, and the ranges of iters inside blocks.
+// Tests the analysis of guards: whether a block reads less, or writes less, than the region of its tiles. Also tests
+// the bindings of a block inside a block.
 #include "lang/analysis/guards.h"
 
 #include "absl/strings/str_cat.h"

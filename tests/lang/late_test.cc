@@ -1,4 +1,4 @@
-// Tests the late primitives parallelize-outer, vectorize-inner and unroll-up-to on scheduled programs.
+// Tests the late primitives vectorize-inner, unroll-up-to and rfactor-lanes on scheduled programs.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

@@ -1,4 +1,4 @@
-// Tests the primitives merge, loop-partition and bind.
+// Tests the primitives merge, loop-partition and bind, fuse on loops of one iteration, and AxisUse of a fused loop.
 #include "lang/analysis/loops.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

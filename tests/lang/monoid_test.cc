@@ -1,4 +1,5 @@
-// Tests that the named monoids obey the algebraic laws that their flags promise.
+// Tests the monoids of argmax and argmin: they are commutative, associative and idempotent on all values with NaN, and
+// choose the extremum, with ties decided by the index (the first or the last), and NaN before all numbers.
 #include <cmath>
 #include <limits>
 

@@ -1,4 +1,5 @@
-// Tests the primitives pad-einsum and decompose-padding.
+// Tests the primitives pad-einsum, which pads a contraction to multiples of given sizes and crops the result, and
+// decompose-padding, which splits a block that pads into one that fills and one that stores within the bounds.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

@@ -1,4 +1,5 @@
-// Tests reindex, and reverse-compute-inline through reshapes.
+// Tests reindex, which lets a block read or write a buffer that its own iters index, and reverse-compute-inline through
+// reshapes.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

@@ -1,6 +1,7 @@
-// Applies random steps of every primitive to random programs. A step that applies must keep every bit of the
-// results. A step that does not apply must leave the program unchanged. A failure prints the seed, the steps
-// and the programs. Raise kSeeds to search longer.
+// Applies random steps of every primitive, but for sampling steps and those that only look up handles, to random
+// programs. A step that applies must keep every bit of the results, and the program must equal its text, read back. A
+// step that does not apply must leave the program unchanged. A failure prints the seed, the steps and the programs.
+// Raise kSeeds to search longer.
 #include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "lang/reference/interpreter.h"

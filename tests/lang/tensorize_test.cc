@@ -1,4 +1,5 @@
-// Tests intrinsics and their descriptions, and tensorize, which turns tiles into calls.
+// Tests intrinsics and their descriptions, and tensorize, which makes a call of an intrinsic of a tile that computes
+// the same.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/patterns/match.h"

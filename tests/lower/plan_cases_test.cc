@@ -11,10 +11,10 @@
 //   after:
 //   kiln.plan v1 ...                  the same program's plan after it
 //
-// The lines `options:` (of LowerOptions) and `without:` (names of policies) may be left out. The test also runs both
-// plans, which must compute the same. Start the test program with --update-goldens to write the part behind
-// `after:`. If the plan before the pass is missing, this writes it too: the plan that the earlier passes make
-// of the program.
+// The lines `options:` (features, vector_bytes, stream_bytes or nest_versions) and `without:` (policies) may be left
+// out. The test also runs both plans, which must compute the same. Start the test program with --update-goldens to
+// write the part behind `after:`. If the plan before the pass is missing, this writes it too: the plan that the earlier
+// passes make of the program.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,6 +1,6 @@
-// Tests that the Metropolis-Hastings step has exactly the target of the design: on small spaces, its whole
-// transition matrix is in detailed balance. Also tests the checks: every plausible mistake breaks them on a
-// named space.
+// Tests that the Metropolis-Hastings step has exactly the target of the design: on small spaces, its whole transition
+// matrix is in detailed balance. Also tests this check: it finds each of several plausible mistakes in the step on the
+// space that the test names.
 #include <gtest/gtest.h>
 
 #include <memory>

@@ -29,9 +29,9 @@ struct Data {
   }
 };
 
-// Returns features and throughputs of synthetic programs. The time of a row has a term with an optimum that two
-// features move. Most features have no effect. The time of a program is the sum over its rows, and its throughput is
-// the smallest time of all divided by its own.
+// Returns features and throughputs of synthetic programs. The time of a row depends on three of its features: it grows
+// with the distance of one from 0.6 and with a second one, and has a step in a third. The time of a program is a
+// constant plus the sum over its rows, and its throughput is the smallest time of all divided by its own.
 Data Synthetic(int programs, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<float> uniform(0, 1);

@@ -1,4 +1,5 @@
-// Tests how times that other programs may have disturbed are recognized, and how a search handles them.
+// Tests how times that other programs may have disturbed are recognized, and that a search repeats such a race within
+// limits and flags results that stay noisy.
 #include "search/measure/noise.h"
 
 #include "tests/search/small_searches.h"

@@ -1,5 +1,6 @@
-// Tests that every search strategy keeps the same contract, on the simulated machine: determinism, resuming, the best
-// result.
+// Tests every search strategy on the simulated machine: equal seeds give equal records with any number of threads, a
+// stopped search resumes as if it had not stopped, and the best program of a small space is found. Also tests the names
+// of strategies, and errors and traces of `exhaustive` and `replay`.
 #include "search/strategies/strategy.h"
 
 #include <gmock/gmock.h>

@@ -89,8 +89,9 @@ inline SearchSpace Weighted() {
   });
 }
 
-// Returns a space with a tile of three parts, the innermost at most 4, and a second tile of one of these parts. Its
-// points have different numbers of neighbors, so the proposal is not symmetric. 46 points.
+// Returns a space with a tile of three parts, the innermost at most 4, and a second tile of the middle part, with an
+// inner factor of at most 3. Its points have different numbers of neighbors, so the proposal is not symmetric. 46
+// points.
 inline SearchSpace Asymmetric() {
   return Make(Doubling(24), [](Schedule& s) {
     const Loop i = s.GetLoops(s.GetBlock("double"))[0];

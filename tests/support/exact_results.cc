@@ -11,9 +11,9 @@
 namespace kiln {
 namespace {
 
-// True if the block may write zeros of either sign: a maximum or minimum over floats may take either of two zeros
-// (backends/lower/emit/emit_expr.cc), and a float sum that may leave out zero terms may keep its start of -0.0
-// (docs/decisions/0017).
+// True if the reduction of the block may write zeros of either sign: a maximum or minimum over floats may take either
+// of two zeros (backends/lower/emit/emit_expr.cc), and a float sum that may leave out zero terms may keep its start of
+// -0.0 (docs/decisions/0017). False for a block without a reduction.
 bool LeavesZeroOpen(const Program& p, Id block) {
   const BlockNode& b = p.block(block);
   if (b.monoid == kNone) return false;

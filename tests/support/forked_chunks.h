@@ -2,9 +2,10 @@
 //
 //   PROGRAM [--THINGS N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
-// Runs one seed after the other until N things, such as programs, ran, or until five chunks failed. Chunks of 50 seeds
-// run in child processes, so that a crash is reported with its seed. With --results, finished chunks are appended to a
-// file, and the same command resumes: it runs failed and missing chunks only.
+// Runs seeds in increasing order, in child processes with a chunk of 50 seeds each, until N things, such as programs,
+// ran, or until five chunks failed. Chunks that run then are finished. A crash ends its chunk and is reported with its
+// seed. With --results, finished chunks are appended to a file, and the same command resumes: it runs failed and
+// missing chunks only. Chunks that another build ran count as missing.
 #pragma once
 
 #include <array>
@@ -34,7 +35,7 @@ struct ForkedTest {
 };
 
 // Parses the command line and runs the test. Returns the exit status: 0 if no seed failed and at least the share
-// `least_share` of the seeds made something that ran, otherwise 1.
+// `least_share` of the seeds made something that ran, otherwise 1, or another number if the command line is wrong.
 int RunForkedChunks(int argc, char** argv, const ForkedTest& test);
 
 }  // namespace kiln

@@ -1,4 +1,5 @@
-// Expects that a text equals the golden file tests/golden/NAME (testing/golden.h).
+// Expects that a text equals the golden file tests/golden/NAME. With --update-goldens, writes the text to this file
+// (testing/golden.h).
 #pragma once
 
 #include <string>

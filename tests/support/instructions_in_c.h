@@ -12,7 +12,8 @@
 
 namespace kiln {
 
-// Returns the LLVM IR with calls of C functions in place of the row's instruction, and without target features.
+// Returns the LLVM IR with calls of C functions in place of the row's instruction and, for AMX, of the loads and stores
+// of tiles. Removes the target CPU and the target features.
 std::string WithCFunctions(const std::string& ir, const CpuInstruction& row);
 
 // Returns C source of the functions that compute the row's instruction, with the types A, B and C of the elements of

@@ -11,7 +11,7 @@
 
 namespace kiln {
 
-// Returns the lines of a file of the repository.
+// Returns the lines of a file of the repository; none if it cannot be read.
 inline std::vector<std::string> LinesOf(const std::string& path) {
   std::ifstream in(std::string(KILN_SOURCE_DIR) + "/" + path);
   std::vector<std::string> lines;
@@ -19,7 +19,8 @@ inline std::vector<std::string> LinesOf(const std::string& path) {
   return lines;
 }
 
-// Returns the contents of each code block of a page that begins with ```KIND, without its first and last line.
+// Returns the contents of each code block of a page whose first line is exactly ```KIND, without its first and last
+// line.
 inline std::vector<std::string> Fenced(const std::string& path, const std::string& kind) {
   std::vector<std::string> blocks;
   bool inside = false;
@@ -37,6 +38,7 @@ inline std::vector<std::string> Fenced(const std::string& path, const std::strin
 }
 
 // Expects that the table of the page whose first line is `head` has exactly these rows, each such as "| `a` | 1 |".
+// Fails the test if the page has no such table.
 inline void ExpectTable(const std::string& page, const std::string& head,
                         const std::vector<std::string>& rows) {
   const std::vector<std::string> lines = LinesOf(page);

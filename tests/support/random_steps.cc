@@ -89,7 +89,7 @@ class Maker {
   }
 
   // Adds some loops around a random block to the operands of the step: adjacent loops in their order, or any loops in
-  // random order.
+  // random order. Chooses from all loops if none is around the block.
   void AddLoops(Step& step) {
     Handles loops = Around(state_.blocks[Any(blocks_).number]);
     if (loops.empty()) loops = loops_;
@@ -105,8 +105,8 @@ class Maker {
   }
 
   // Returns the loops to which the primitive is likely to apply; empty if there are none, or by chance. For a primitive
-  // on two loops: those followed by a loop of the same extent. For most primitives that restrict what may follow: those
-  // whose children pass buffers on. Otherwise: those with several children.
+  // on two loops: those followed by a loop of the same extent. For one that restricts what may follow, in most draws:
+  // those whose children pass buffers on. Otherwise: those with several children.
   Handles Fitting(const Primitive& primitive) {
     const Program& p = state_.program;
     const bool two = primitive.operands.size() == 2 && primitive.operands[1].kind == OperandKind::kLoop;
@@ -204,7 +204,7 @@ class Maker {
     return kMaps[fits ? rank - 1 : dice_.Below(3)][dice_.Below(6)];
   }
 
-  // Returns a random value for an attribute, chosen by its type and default.
+  // Returns a random value for an attribute, chosen by its name, type and default.
   Attribute Value(const AttributeDecl& decl, const Step& step) {
     if (std::holds_alternative<int64_t>(decl.fallback))
       return dice_.Flip(0.3) ? decl.fallback : Attribute(dice_.Below(dice_.Flip(0.5) ? 2 : 5) - 1);

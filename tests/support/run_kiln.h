@@ -47,7 +47,7 @@ class TemporaryFolder {
 
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
   const std::string& path() const { return path_; }
-  // Writes a new file to the folder and returns its path.
+  // Writes a file with this name and text to the folder, in place of an older one. Returns its path.
   std::string Write(const std::string& name, const std::string& text) const;
 
  private:

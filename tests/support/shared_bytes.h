@@ -22,8 +22,8 @@ struct SharedOfKernel {
   int64_t counted = 0, taken = 0;  // bytes
 };
 
-// Returns the first block below a node of the plan that is a block of the program; kNone if there is none, since plans
-// have blocks of their own, too.
+// Returns the first block at or below a node of the plan that is a block of the program; kNone if there is none, since
+// plans have blocks of their own, too.
 inline Id BlockBelow(const Program& program, const plan::Node& node) {
   if (const auto* leaf = node.As<plan::Leaf>())
     return leaf->block < std::ssize(program.nodes) && program.IsBlock(leaf->block) ? leaf->block : kNone;
@@ -35,7 +35,7 @@ inline Id BlockBelow(const Program& program, const plan::Node& node) {
 
 // Returns, for each kernel that PlanKernels made of the program, its name, the bytes of shared memory that the check
 // gpu-shared counts, and the bytes of its launch. A kernel that only the plan has, without a block of the program, has
-// 0 counted bytes. Returns nothing if the program has no synchronization plan.
+// 0 counted bytes. Returns an empty list if the program has no synchronization plan or the kernels cannot be listed.
 inline std::vector<SharedOfKernel> SharedOfKernels(const Program& program, const plan::Planned& planned) {
   const auto kernels = Kernels(planned.program, planned.plan);
   const auto points = PlanSynchronization(program);
@@ -52,7 +52,8 @@ inline std::vector<SharedOfKernel> SharedOfKernels(const Program& program, const
   return all;
 }
 
-// Returns an error message if a kernel takes more shared memory than the check counts; "" if none does.
+// Returns an error message if a kernel takes more shared memory than the check gpu-shared counts. Returns "" if none
+// does, or if SharedOfKernels returns an empty list.
 inline std::string MoreSharedThanCounted(const Program& program, const plan::Planned& planned) {
   for (const SharedOfKernel& kernel : SharedOfKernels(program, planned)) {
     if (kernel.taken > kernel.counted)

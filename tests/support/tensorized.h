@@ -15,6 +15,7 @@
 namespace kiln {
 
 // Returns the row of a family of instructions in the table of CPU instructions, whether this machine has them or not.
+// The table must have the family.
 inline const CpuInstruction& RowOf(absl::string_view family) {
   const auto rows = CpuInstructions();
   return *absl::c_find_if(rows, [&](const CpuInstruction& row) { return row.family == family; });

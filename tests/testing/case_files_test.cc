@@ -1,4 +1,5 @@
-// Tests case files of modules: their content, and errors in them.
+// Tests case files of modules, which hold a space, a target, a program and the expected sketches: ParseModuleCase reads
+// them, and errors name the line. Also tests that SketchesText says which sketch or site is missing.
 #include "testing/case_files.h"
 
 #include <gmock/gmock.h>

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 // MLIR text of y = sums((x * w) scaled by s) * v, where `*` are matrix products, s scales columns, and `sums` is a loop
-// that adds to each row the row before it.
+// that adds to each row from the second on the new row before it (prefix sums).
 constexpr char kNet[] = R"(
 func.func @net(%x: tensor<8x16xf32>, %w: tensor<16x16xf32> {kiln.constant}, %s: tensor<16xf32> {kiln.constant},
                %v: tensor<16x16xf32> {kiln.constant}) -> tensor<8x16xf32> {

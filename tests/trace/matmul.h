@@ -1,5 +1,6 @@
-// The program and the space of the tests in this folder: a matmul whose loops are each split into two by sampled tiles.
-// A copy of A and an accumulator are structural choices. The limit of unrolling, in instructions, is sampled.
+// The program and the space of the tests in this folder: a matmul whose three loops are each split into two by sampled
+// tiles. Structural choices add an accumulator and a copy of A. The innermost loop is vectorized, and the limit of
+// unrolling, in instructions, is sampled.
 #pragma once
 
 #include <string>

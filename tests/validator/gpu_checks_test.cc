@@ -1,5 +1,5 @@
-// Tests the checks of the limits of GPUs in the validator: for each check, a program that it accepts and one that it
-// refuses.
+// Tests the validator's checks for GPUs: limits of threads, grid, shared memory, registers and vectors, and no parallel
+// loops. Also tests the count of registers that a thread holds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,8 +29,8 @@ std::string WhyRefused(const Program& program, const Target& target = H100()) {
   return std::string(Validate(program, target).status().message());
 }
 
-// Returns a matrix product of m by n elements with k terms, of which each thread computes one. A block has `threads`
-// threads.
+// Returns a matrix product of m by n elements with k terms each. Each thread computes one element, and a block has
+// `threads` threads.
 Program Product(int64_t m, int64_t n, int64_t threads, int64_t k = 4) {
   Schedule s = Scheduled(Matmul(m, n, k));
   auto loops = s.GetLoops(s.GetBlock("matmul"));

@@ -1,5 +1,5 @@
-// Shows the progress of a run on standard error: a status that is redrawn on a terminal, else one line per
-// round.
+// Shows the progress of a run on standard error: a status that is redrawn on a terminal, else one line per round;
+// nothing with --quiet.
 #pragma once
 
 #include <cstdio>

@@ -35,7 +35,7 @@ absl::StatusOr<api::TuneReport> Search(const Options& o, api::Session& session) 
   if (!o.events.empty() && !lines)
     return absl::UnavailableError(absl::StrCat(o.events, " cannot be written"));
   Progress progress(stderr, Progress::StyleOf(stderr, o.quiet));
-  std::optional<Stoppable> stoppable;  // set once there is something to finish
+  std::optional<Stoppable> stoppable;  // set when the search has started, so that an interrupt lets it finish
   return session.Tune(o.settings, [&](const api::Event& event) {
     if (const auto* started = std::get_if<api::Started>(&event)) {
       if (started->target == "host") NoteCores(o.settings.threads, started->cores);

@@ -54,7 +54,8 @@ void PrintResult(const api::TaskResult& t, const std::string& database) {
   }
 }
 
-// Returns in words how many seconds of the whole model a further minute of search is expected to gain.
+// Returns in words how many seconds of the whole model a further minute of search is expected to gain, or that this is
+// not known yet.
 std::string GainText(const api::TuneReport& report) {
   if (!report.minute_gain) return "its gain is not known yet; no task has gained in two rounds";
   std::string text = absl::StrCat(api::TimeText(*report.minute_gain), " of the whole");

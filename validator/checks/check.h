@@ -1,5 +1,5 @@
-// The interface of a check, which may refuse a scheduled program (validator/validate.h). Each file in validator/checks/
-// defines a check, or two that belong together.
+// The interface of a check, which may refuse a scheduled program (validator/validate.h). Each other file in
+// validator/checks/ defines a check, or two that belong together.
 #pragma once
 
 #include <optional>
@@ -31,9 +31,10 @@ std::string LoopText(const LoopNestSummary& nests, int32_t loop);
 std::string BlockText(const LoopNestSummary& nests, const NestBlock& block);
 std::string BufferText(const LoopNestSummary& nests, Id buffer);
 
-// Returns why the iterations of a loop depend on each other, or nullopt if they do not. They do if a block below the
-// loop reads or repeats what other iterations write, writes memory that the iterations share, or, if `reductions` is
-// true, reduces over the loop.
+// Returns why the iterations of a loop depend on each other, or nullopt if they do not. They do in three cases: a block
+// below the loop reads what other iterations write; with `reductions`, a block reduces over the loop; or a block that
+// does not reduce over it writes memory that the iterations share, and either does not use the loop at all or is not
+// proven safe to repeat (MayRepeat in lang/analysis/loops.h).
 std::optional<std::string> Dependence(const LoopNestSummary& nests, int32_t loop, bool reductions);
 
 // Returns the size in bytes of a temporary buffer after compaction; 0 for other buffers.

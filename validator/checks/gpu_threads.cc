@@ -8,8 +8,8 @@
 namespace kiln {
 namespace {
 
-// Returns how many threads run the producers of pipelined loops, beside the threads of the axes. Returns 0 if the
-// kernel has no producers.
+// Returns how many threads run the producers of pipelined loops, beside the threads of the axes: a warp, or a group of
+// the kind `collective` if that is larger. Returns 0 if the kernel has no producers.
 int64_t Producers(const LoopNestSummary& nests, Id nest, Owner collective) {
   const Program& p = nests.program();
   for (const NestLoop& loop : nests.loops()) {

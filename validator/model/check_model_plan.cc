@@ -214,8 +214,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // True if a buffer may lie in an area: the arena is for what runs write, weights and scratch for what the prepare
-  // phase writes.
+  // True if a buffer may lie in an area: the arena is for temporaries of the main phase, the weights for constants and
+  // for temporaries that the prepare phase computes, the scratch area for the latter only. False for other areas.
   bool Suits(Id buffer, Area area) const {
     const Role role = p_.buffers[buffer].role;
     switch (area) {
@@ -294,7 +294,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Returns the area in which a call may write.
+  // Returns the area for the workspaces and temporaries of a call: the scratch area for a call of the prepare phase,
+  // otherwise the arena.
   static Area WorkArea(const ModelCall& call) { return call.prepares ? Area::kScratch : Area::kArena; }
   ByteOwners& OwnersOf(Area area) { return area == Area::kArena ? arena_ : scratch_; }
   const ByteOwners& OwnersOf(Area area) const { return area == Area::kArena ? arena_ : scratch_; }
@@ -350,8 +351,8 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Checks that the buffer has a place, and that all of its bytes there were written and are not overwritten. `what`
-  // begins the message of the error.
+  // Checks that the buffer has a place, and that all of its bytes there were written and are not overwritten. Checks
+  // instead the parts of a buffer that views write, and the whole of a slice. `what` begins the message of the error.
   absl::Status CheckIsThere(Id b, const std::string& what) const {
     const Location& at = plan_.buffers[b];
     const bool is_parameter = p_.buffers[b].role != Role::kTemporary;

@@ -23,12 +23,15 @@ struct ModelPlanReport {
 
 // Returns kInternal with the call, the buffer and the rule that does not hold:
 //   every foreign call is in the plan once, with its buffers in its order
-//   every block that matters to a result or to the status is in exactly one call, and in no other than a task's
+//   every block that matters to a result, to the status or to a foreign call is in one call of a task, or a view
+//   stands for it; no block is in two calls
+//   at most one call writes a buffer, and none of its blocks does after a block of another call has read the buffer
 //   a call lists all buffers that its blocks exchange with other calls, and besides them only parameters
 //   a call reads a buffer after all writers of it and before any of its bytes changes
-//   calls write no input, constant or weight; memory of one call does not overlap; areas contain their parts
+//   calls write no input, constant or weight; memory of one call does not overlap; areas contain their parts, which
+//   have the buffer's size and are aligned
 //   weights are written by one call's prepare phase each, or by calls of one task from the same constants
-//   constants that calls read are in the weights
+//   a prepare phase reads only constants and what prepare phases computed; other calls read these from the weights
 //   at the end, each result was written
 //   a view stands for a copy of all of a buffer to consecutive elements of another, and lies there; only views
 //   write that other buffer, and all of it. Or it is a slice: it stands for a copy of consecutive elements to all of

@@ -7,8 +7,8 @@ namespace kiln {
 
 int64_t SizeInBytes(const Program& model, Id buffer);
 
-// True if the view's block copies each element of the part once, and the part lies where the block would write it in
-// the whole, or, for a slice, where it reads it.
+// True if the view's block copies each element of the part once to consecutive elements of the whole, in row-major
+// order, and ModelView::offset is the byte where they begin. For a slice, the block copies from the whole to the part.
 bool IsCopyInOrder(const Program& model, const ModelView& view);
 
 }  // namespace kiln

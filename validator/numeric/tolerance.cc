@@ -222,7 +222,7 @@ class Estimator {
         return rounded(std::min(1.0, a.magnitude), a.error + 2 * epsilon, false);
       default:
         // Estimates casts and all other operations by their largest operand: the same magnitude, and twice the largest
-        // error.
+        // error plus a rounding.
         return rounded(std::max({a.magnitude, b.magnitude, c.magnitude}),
                        2 * std::max({a.error, b.error, c.error}), a.positive);
     }

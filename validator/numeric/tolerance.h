@@ -26,18 +26,19 @@ namespace kiln {
 struct OutputTolerance {
   Id buffer = kNone;
   double absolute = 0, relative = 0;
-  // Total number of terms on the longest chain of reductions that feeds the output.
+  // Sum of the numbers of terms of the reductions on the longest chain of reductions that feeds the output.
   int64_t longest_reduction = 0;
 };
 
-// Returns one tolerance for each output, in the order of Program::parameters.
+// Returns one tolerance for each output, in the order of Program::parameters. That of an integer output is 0.
 std::vector<OutputTolerance> ToleranceFor(const Program& original);
 
-// Returns how many additional input sets with widely spread values a candidate must be run on: 0, or 1 to 32. Some
-// programs subtract an extremum of floats from the values it was taken over, as softmax does. Their result barely
-// depends on the extremum while the inputs are close to each other, so a wrong extremum would go unnoticed. The sets
-// together take some milliseconds. Returns 0 for other programs, and for programs that cast floats to integers, since a
-// cast is defined only for some floats.
+// Returns how many additional input sets with widely spread values a candidate must be run on: 1 to 32 if a block reads
+// the result of a minimum, maximum or custom reduction of floats, otherwise 0. Some such programs subtract the extremum
+// from the values it was taken over, as softmax does. Their result barely depends on the extremum while the inputs are
+// close to each other, so a wrong extremum would go unnoticed. The more elements and operations the program has, the
+// fewer the sets. Returns 0 also for programs that cast floats to integers, since a cast is defined only for some
+// floats.
 int StressSets(const Program& original);
 
 struct Element {
@@ -48,9 +49,9 @@ struct Element {
   }
 };
 
-// Returns n different elements of each output. Up to a quarter are corners. At least a quarter are random. The others
-// lie where tiles of the program begin or end, or are random if there are no more of these. Returns all elements of an
-// output that has at most n.
+// Returns n different elements of each output. At most about a quarter are corners. At least about a quarter are
+// random. The others lie where tiles of the program begin or end, or are random if there are no more of these. Returns
+// all elements of an output that has at most n.
 std::vector<Element> ChooseElements(const Program& scheduled, int n, uint64_t seed);
 
 }  // namespace kiln

@@ -140,7 +140,7 @@ class Solver {
   }
 
   // Solves the equation wanted = made for the unknown digits of `made`, and adds their values to known_. Returns false
-  // if these are not the digits of a number in a mixed radix.
+  // if these are not the digits of a number in a mixed radix, or if this number may be negative.
   bool Settle(const Equation& equation) {
     IndexSum rest = equation.wanted;
     rest.offset -= equation.made.offset;

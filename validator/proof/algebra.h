@@ -7,7 +7,7 @@
 namespace kiln::proof {
 
 // Returns inclusive bounds of the values that a sum takes at the points. They follow from the extents of the variables,
-// and from conditions on similar sums. The bounds may be too wide, never too narrow.
+// and from conditions on and definitions by similar sums. The bounds may be too wide, never too narrow.
 Interval BoundsOn(const Points& points, const IndexSum& value);
 
 // Returns the same points with smaller extents, where conditions bound a variable.
@@ -26,8 +26,9 @@ std::optional<IndexSum> Replace(Points& points, const IndexSum& sum,
 std::optional<std::vector<IndexSum>> Solve(Points& points, const std::vector<IndexSum>& results,
                                            const Relation& g);
 
-// Returns a relation with the same results, of fewer variables: a variable that is defined as a number in a mixed
-// radix of others (t = y*32 + x with x < 32) becomes free, and these are its digits (y = t/32, x = t%32).
+// Returns a relation with the same results that depends on fewer variables: a variable that is defined as a number in a
+// mixed radix of others (t = y*32 + x with x < 32) becomes free, and these others are replaced by its digits (y = t/32,
+// x = t%32). Leaves a variable as it is if some sum cannot express its digits.
 Relation JoinDigits(Relation relation);
 
 // Returns true if it is proven that two points with equal results have equal values of the given variables, each of

@@ -32,7 +32,7 @@ Value Result(const Value& value, int r) {
   return result;
 }
 
-// True if the combine expressions of two monoids have the same operations, arguments and constants.
+// True if the combine expressions of two monoids have the same operations, dtypes, arguments and constants.
 bool SameExpr(const Program& p, Id e, const Program& q, Id f) {
   const Expr &x = p.exprs[e], &y = q.exprs[f];
   if (x.op != y.op || x.dtype != y.dtype) return false;
@@ -191,8 +191,8 @@ std::optional<std::string> Comparison::Flatten(Part& part, Id origin) {
   }
 }
 
-// Checks that two reductions start from the same initial value. If b is empty, checks that a starts from the
-// identity.
+// Checks that two reductions start from the same initial value. If b is empty, checks that a starts from the identity
+// or the neutral value of its monoid.
 Finding Comparison::SameInitial(Points& points, const Look& a, const Look& b) {
   std::vector<std::vector<Value>> initial(2);
   for (const Look* look : {&a, &b}) {

@@ -21,7 +21,7 @@ struct Finding {
 class Comparison {
  public:
   // Prepares to compare values of `original` and of programs made from it. These number the original's buffers in the
-  // same way and append new ones.
+  // same way and append new ones. After `most_steps` steps in all, comparisons answer kUnknown.
   Comparison(Decider& decider, const Model& original, int64_t most_steps)
       : decider_(decider),
         original_(original),
@@ -36,15 +36,17 @@ class Comparison {
  private:
   using Looker = absl::FunctionRef<Look(Points&)>;
   using Then = absl::FunctionRef<Finding(Points&, const Look&)>;
-  struct Part;  // a block that contributes to a reduction
+  struct Part;  // instances of a block that contribute to an element of a reduction
 
   // Calls `looker`, which returns the outermost form of a value. Where this form depends on undecided conditions, does
-  // the same for the points of each case. Otherwise returns what `then` returns for the form.
+  // the same for the points of each case. Otherwise returns what `then` returns for the form. Returns kUnknown if the
+  // form is unknown, or if the steps or the time are used up.
   Finding Cases(Points& points, Looker look, Then then);
   Finding Differ(const Points& points, std::string why);
   Finding SameOperation(Points& points, const Value& a, const Value& b);
   Finding SameBuffers(const Value& a, const Value& b);  // for gathers: compares all their elements
-  // The functions that compare two reductions (bags.cc).
+  // SameReduction checks that two reductions have one operation, start from equal values and combine the same
+  // instances. The other functions are its parts (bags.cc).
   Finding SameReduction(Points& points, const Look& a, const Look& b);
   Finding SameInitial(Points& points, const Look& a, const Look& b);
   std::optional<std::string> Flatten(Part& part, Id origin);

@@ -14,7 +14,7 @@ enum class Truth : uint8_t { kAlways, kNever, kUnknown };
 class Decider final : public Prover {
  public:
   // Creates a decider. `other` is the prover to ask last, or nullptr. `points` limits the points visited for
-  // one question.
+  // one question. After the deadline, only the algebra answers new questions.
   Decider(Prover* other, int64_t points, absl::Time deadline)
       : other_(other), limit_(points), deadline_(deadline) {}
 

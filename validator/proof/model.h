@@ -28,7 +28,8 @@ struct Unit {
   // Blocks that initialize a reduction; empty if its only writer does so itself.
   std::vector<Writer> starters;
   std::vector<Writer> writers;  // in program order
-  // Number of loops around all blocks of the unit. Each iteration of these loops computes the elements again.
+  // Number of outer loops of which each iteration computes the elements again: the loops around all blocks of the unit.
+  // For a reduction that initializes itself, only those outside of its outermost reduction loop count.
   size_t around = 0;
   Stretch stretch;
   const std::vector<Writer>& first() const { return starters.empty() ? writers : starters; }

@@ -4,9 +4,10 @@
 //   values      a block stores the element's value, or another store overwrites it before a read
 //   reductions  each instance contributes once, after the initialization and before any read
 //   reads       a read follows the write: in the same iterations of the common loops or in an earlier
-//               iteration of a serial loop. No block reads an incomplete element
+//               iteration of a loop that runs them in order. No block reads an incomplete element. No block writes
+//               the initial values of a reduction inside of the reduction's outermost loop
 //   parallel    one iteration of a parallel loop computes an element of a reduction, or each iteration has a
-//               private copy
+//               private copy, or partial results are combined (vector lanes, thread axes)
 //   pipelines   children of a pipelined loop share only buffers in rings, written again in each iteration
 //   layouts     different elements lie at different addresses
 #pragma once
@@ -54,8 +55,8 @@ class Obligations {
   Relation WrittenBefore(const Writer& writer, const Read& read, size_t shared, size_t k) const;
   Look Wanted(Id buffer, const std::vector<IndexSum>& index, const Value& writer) const;
   Finding StartsAfterWhatItReads(Id block) const;
-  // Appends the reads of an expression to `reads`. `seen` holds expressions whose reads under the same
-  // guards are already there.
+  // Appends the reads of an expression to `reads`, leaving out buffers that no block writes. `seen` holds expressions
+  // whose reads under the same guards are already there.
   void CollectReads(Id block, Id expr, std::vector<Range>& within, std::set<Id>& seen,
                     std::vector<Read>& reads) const;
   std::string BlockText(Id block) const;

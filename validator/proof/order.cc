@@ -286,8 +286,8 @@ bool Obligations::IsPrivate(Id buffer, Id loop) const {
                      [&](const Read& r) { return r.buffer != buffer || below(r.block); });
 }
 
-// Checks that a single iteration of each loop whose iterations may run at once computes an element. Excepts loops whose
-// iterations have private copies, and loops that combine partial results.
+// Checks that a single iteration of each loop whose iterations may run at once computes an element. Excepts loops
+// inside of a reduction that combine partial results, and other loops whose iterations have private copies.
 Finding Obligations::Parallel(Id buffer, const Unit& unit) {
   std::vector<Writer> writers = unit.writers;
   writers.insert(writers.end(), unit.starters.begin(), unit.starters.end());

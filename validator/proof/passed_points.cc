@@ -30,7 +30,8 @@ PipelineStage PassedPoints::StageOf(Id loop, Id child) const {
 }
 
 // Returns the position, within a step of a pipelined loop, of the last child that copies asynchronously. The step's
-// group of copies is committed after this child. Returns kNoOrder if no child copies so.
+// group of copies is committed after this child. Returns kNoOrder if no child copies so. Copies into rings that count
+// arrivals do not count.
 int32_t PassedPoints::LastCopy(Id loop) const {
   int32_t last = kNoOrder;
   for (Id child = p_.nodes[loop].first; child != kNone; child = p_.nodes[child].next) {
@@ -56,7 +57,8 @@ void PassedPoints::AddPoint(Search& search, Id before, bool copied) const {
     if (point.before == before && Meets(search, point)) search.found.push_back({&point, copied});
 }
 
-// Adds the points before a node and below it, which threads pass if they run the whole node.
+// Adds the points before a node and below it, which threads pass if they run the whole node. In a pipelined loop, adds
+// only those directly before its children.
 void PassedPoints::AddNode(Search& search, Id node) const {
   AddPoint(search, node);
   for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next)

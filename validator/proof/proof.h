@@ -59,7 +59,8 @@ absl::string_view ToString(Proof::Verdict verdict);  // "proven", "refuted", "to
 // otherwise OK. A refuted program must not be handed out.
 absl::Status RejectRefuted(const Proof& proof, absl::string_view what);
 
-// Proves that `scheduled`, made from `original` by primitives, is equivalent. Both must pass Verify.
+// Tries to prove that `scheduled`, made from `original` by primitives, is equivalent. If that fails and the programs
+// are small, runs both on symbolic terms, which may refute it. Both must pass Verify.
 Proof Prove(const Program& original, const Program& scheduled, const ProofOptions& options = {});
 
 // Proves a trace that was replayed on `original`. The trace's lemmas are applied to the original before the

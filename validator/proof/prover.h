@@ -57,7 +57,7 @@ class Prover {
  public:
   virtual ~Prover() = default;
 
-  // Asks whether the set has no point.
+  // Asks whether the set has no point (kYes).
   virtual Reply Empty(const Points& points) = 0;
   // Asks whether the results of each point of f are also the results of some point of some g.
   virtual Reply Covers(const Relation& f, const std::vector<Relation>& g) = 0;

@@ -59,7 +59,8 @@ std::optional<std::vector<Condition>> ConditionsAt(const Program& program, Id bl
                                                    Points& points, const std::vector<IndexSum>& iters);
 
 bool MayRunAtOnce(LoopKind kind);  // true if the iterations must not depend on each other
-// True if iterations of a loop of this kind may reduce at once: partial results are combined at its end.
+// True if iterations of a loop of this kind may reduce at once, because partial results are combined at its end: for
+// vectorized loops and thread axes.
 bool Combines(LoopKind kind);
 
 }  // namespace kiln::proof

@@ -274,7 +274,8 @@ class OrderOfThreads {
     return true;
   }
 
-  // Shows that threads of different blocks, which never wait for each other, use different elements.
+  // Shows that threads of different blocks, which never wait for each other, use different elements. Excepts two
+  // instances of one store, since they store one value.
   Finding InOtherBlocks(const SharedUse& a, const SharedUse& b) {
     if (a.block == b.block && a.writes && b.writes && !a.combines) return {};  // they store one value
     const std::optional<Relation> one = RelationOf(a, {}, false), other = RelationOf(b, {}, false);
@@ -384,7 +385,8 @@ class OrderOfThreads {
   }
 
   // Checks that all threads which are to wait at a point come to it: neither a thread axis nor a guard around the point
-  // may keep some of them away.
+  // may keep some of them away. A thread axis may, if the point says that only threads of one iteration of it wait
+  // (SyncPoint::within).
   Finding CheckPoints() const {
     for (const SyncPoint& point : plan_.points) {
       const std::vector<size_t> axes = AxesAround(point);

@@ -11,7 +11,7 @@
 // what one iteration of the loops around all uses needs. Buffers that the plan puts in one place must take turns: all
 // threads of the block pass a point between any use of one and any use of the next. Two copies of a ring are
 // the same if their numbers are equal modulo its depth.
-// Asynchronous copies count as passed at a point that waits for their group. Rings that count arrivals are
+// Asynchronous copies count as complete at a point that waits for their group. Rings that count arrivals are
 // handed over by their own barriers, and are not looked at. Threads of different blocks never wait for each
 // other, so their elements must differ.
 //
@@ -26,8 +26,8 @@
 
 namespace kiln::proof {
 
-// Returns kYes if the plan's points order all uses of shared buffers. Otherwise returns kUnknown with the two blocks
-// and the buffer.
+// Returns kYes if the plan's points order all uses of shared buffers. Otherwise returns kUnknown with the reason: two
+// blocks and the buffer, a block that uses a buffer of another kernel, or a point to which not all threads come.
 Finding CheckSynchronization(Decider& decider, const Spaces& spaces, const SyncPlan& plan);
 
 }  // namespace kiln::proof

@@ -12,7 +12,8 @@ Look Unknown(std::string why) {
   return look;
 }
 
-// Decides whether all conditions hold. Keeps only the undecided ones in `conditions`.
+// Decides whether all conditions hold. Returns kNever if one of them never holds; otherwise keeps only the undecided
+// ones in `conditions`.
 Truth DecideAll(Decider& decider, const Points& points, std::vector<Condition>& conditions) {
   std::vector<Condition> open;
   for (const Condition& c : conditions) {

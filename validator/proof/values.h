@@ -42,6 +42,8 @@ struct Look {
 // Returns kSplit if the conditions do not choose the same branch at all points. Does not follow loads.
 Look LookAt(Decider& decider, Points& points, Value value);
 // Returns the outermost form of the expression that computes the given element, which is of a buffer that blocks write.
+// Returns kSplit if it depends on the points which block writes the element last. If several reductions compute the
+// buffer, takes the first.
 Look Follow(Decider& decider, Points& points, const Look& element);
 
 // Returns the iters of the instance that writes the element at `index`. Iters that the index does not name

@@ -49,7 +49,8 @@ std::vector<std::vector<Use>> UsesOf(const Spaces& spaces) {
 }
 
 // Returns an access as a relation from the instances of its block to the iterations of the first `loops` loops around
-// the block, followed by the element.
+// the block, followed by the element. For a gather, or an index that cannot be expressed, the element is any of the
+// buffer.
 Relation Touched(const Spaces& spaces, const Use& use, Id buffer, size_t loops) {
   const Program& p = spaces.program();
   const Space& space = spaces.of(use.block);
@@ -114,7 +115,8 @@ class Versions {
   }
 
   // Returns the program with a buffer of its own for each version. `names` maps a buffer of the original and a version
-  // to the new buffer. `shared` is the number of buffers of the original.
+  // to the new buffer; a version without a name keeps its buffer. New buffers come after the first `shared` ones, the
+  // original's. A version whose memory iterations share becomes an output.
   Program Rename(const std::map<std::pair<Id, int>, Id>& names, Id shared) const {
     Program now = p_;
     const auto more = static_cast<Id>(names.size());
@@ -185,6 +187,8 @@ class Versions {
   }
 
   // Proves that all accesses of one version of a buffer come before the stores of later versions, element by element.
+  // Also requires that the last version of a result writes all elements that earlier ones write. Fails for a buffer in
+  // a ring. Records the versions whose memory iterations share (shared_memory_).
   Finding Apart(Id buffer, int last) {
     const bool result = p_.buffers[buffer].role != Role::kTemporary;
     const auto rings = [&](const Ring& ring) { return ring.buffer == buffer; };

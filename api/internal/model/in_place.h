@@ -23,7 +23,8 @@ class InPlace {
 
   // Builds and runs the model with these programs of tasks. A task without a program keeps its schedule of the last
   // run; in the first run it takes its record, or else a default schedule. Returns the seconds of one execution of each
-  // of `tasks`: 0 if the model does not have the task, or runs it in the prepare phase only.
+  // of `tasks`: 0 if the model does not have the task, or runs it in the prepare phase only. Errors: those of
+  // ScheduleModel and TimeWhole.
   absl::StatusOr<std::vector<double>> Run(absl::Span<const PlacedTask> tasks, BuilderPool& builders);
 
  private:

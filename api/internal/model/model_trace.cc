@@ -103,7 +103,8 @@ struct TaskLine {
   bool takes_threads = false;
 };
 
-// Reads a line "task HASH NAME SCHEDULE[, threads]" and adds it to `tasks`. Returns false if it is malformed.
+// Reads a line "task HASH NAME SCHEDULE[, threads]" and adds the schedule to `tasks` under NAME. Returns false if it is
+// malformed.
 bool ReadTask(absl::string_view text, std::map<std::string, TaskLine>* tasks) {
   Line line(text);
   std::string hash, name;

@@ -4,7 +4,8 @@
 // The whole with the fastest records is timed call by call, then the whole on default schedules, then wholes with the
 // next fastest records of each task that are at most 15% slower. There, a task that takes less than 1% of the whole
 // keeps its fastest record. The last whole takes for each task the schedule that was fastest within one of these. The
-// wholes then run in turns. The fastest one wins if it is clearly faster than the first.
+// wholes then run in turns, or only the first and the last if all of them would take more than a quarter of the
+// machine's memory. The fastest one wins if it is clearly faster than the first.
 #pragma once
 
 #include <optional>
@@ -25,12 +26,12 @@ struct WholeRaceRequest {
   const Target& target;
   std::string runner;  // path of kiln-runner
   BuilderPool& builders;
-  double seconds = 0;  // after this, no whole with further records is built
+  double seconds = 0;  // after so long, no whole with second or third fastest records is built
   Stop& stop;
 };
 
-// Builds, times and races the wholes, and stores the records of the fastest one (chosen_records.h), which later builds
-// of the model then take. Returns nullopt, and stores nothing, if no task has a record or there is only one whole.
+// Builds, times and races the wholes, and stores the records of the winner (chosen_records.h), which later builds of
+// the model then take. Returns nullopt, and stores nothing, if no task has a record or there is only one whole.
 // kCancelled if interrupted.
 absl::StatusOr<std::optional<RacedWholes>> RaceWholes(const WholeRaceRequest& request, Store& store);
 

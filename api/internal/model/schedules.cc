@@ -82,7 +82,8 @@ class Scheduler {
   }
 
   // Returns the id of the record for a task: the one chosen by a race of whole models if the fastest record is still
-  // the same as then, else the fastest. 0 means that there is none, so the task gets a default schedule.
+  // the same as then, else the fastest. 0 means that there is none, or that the race chose a default schedule: the task
+  // gets one.
   RowId RecordFor(size_t t, const std::vector<RecordEntry>& entries) const {
     const RowId fastest = FastestFor(t, entries);
     const auto chosen = chosen_.find(made_.told[t].hash);

@@ -1,6 +1,6 @@
 // Chooses the schedule of each task of a model: the record that a race of whole models chose, or else the fastest
-// record of the database (one timed as within a model, unless that is much slower than one with warm caches), or else a
-// default schedule (search/model/default_schedules.h).
+// record of the database (one timed as within a model, unless that is much slower than one with warm caches; else one
+// with warm, else with cold caches), or else a default schedule (search/model/default_schedules.h).
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,8 @@ struct ScheduleWishes {
 absl::StatusOr<ModelSchedules> ScheduleModel(const SessionOptions& options, const Input& input,
                                              const Target& target, const ScheduleWishes& wishes, Stop& stop);
 
-// Draws a default schedule for each task, always the same one for the same tasks.
+// Finds a default schedule for each task (search/model/default_schedules.h), always the same one for the same tasks:
+// the budget is a number of changes. kCancelled if interrupted.
 absl::StatusOr<std::vector<DefaultSchedule>> DrawDefaults(const std::vector<DefaultTask>& tasks,
                                                           const SpaceFunction& space, const Target& target,
                                                           Stop& stop);

@@ -21,7 +21,7 @@ namespace kiln::api {
 // A call of the run phase of a model, as the description in its library lists it.
 struct CallText {
   int number = 0;
-  std::string task{}, schedule{};  // "record 12", "default" or "untuned"
+  std::string task{}, schedule{};  // "record 12", "default", "untuned" or "foreign"
 };
 
 // The description of a model that its built library contains (backends/model/driver.h).
@@ -71,7 +71,7 @@ ProfiledRuns ProfileOf(const LibraryText& described, int runs);
 std::vector<CallTimes> CallTimesOf(const LibraryText& described,
                                    const std::vector<std::vector<double>>& call_seconds);
 
-// Returns the limit of the memory, in bytes, for a run of the library: twice its weights, its arena, and 8 GiB.
+// Returns the limit of the memory, in bytes, for a run of the library: 2 * weights + arena + 8 GiB.
 int64_t RunBytesOf(const LibraryText& described);
 
 }  // namespace kiln::api

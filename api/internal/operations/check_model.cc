@@ -29,9 +29,9 @@ namespace {
 constexpr double kUnits = 1000, kChanges = 20;
 constexpr int kDrawsForDoubles = 20;  // draws for each schedule in f64: it runs only once or twice
 
-// Draws floats for a parameter. Inputs lie between -1 and 1. Constants of several dimensions lie within
-// +-sqrt(6 / fan-in), so that values neither grow nor shrink from layer to layer (He et al., 2015). The fan-in is
-// taken to be the number of elements divided by the largest dimension. Constant vectors are scales, shifts and
+// Draws floats for a parameter. Inputs lie between -1 and 1. Constants of several dimensions lie within +-sqrt(6 /
+// fan-in), so that values neither grow nor shrink from layer to layer (He et al., 2015). The fan-in is taken to be the
+// number of elements divided by the largest dimension. Constant vectors and scalars are taken to be scales, shifts and
 // variances: from 0.5 to 1.5.
 std::string DrawFloats(const Program& p, Id id, Dice& dice) {
   const auto shape = p.Dims(p.buffers[id].shape);
@@ -147,7 +147,8 @@ class Doubles {
     std::vector<ScheduledTask> scheduled;
     for (const Task& task : tasks)
       scheduled.push_back({.program = task.program, .policies = check_.input.policies});
-    const auto searched = ExtractTasks(model, check_.input.policies, {}, foreign());  // the first of them
+    // The first of `tasks`: those that may have a schedule.
+    const auto searched = ExtractTasks(model, check_.input.policies, {}, foreign());
     if (!searched.ok()) return searched.status();
     std::vector<DefaultTask> asked;
     for (const Task& task : *searched) asked.push_back({.program = task.program});

@@ -1,4 +1,5 @@
-// Session::Export: writes a record's kernel and header to a folder.
+// Session::Export: tries to prove a record, compiles it, and writes its kernel and header to a folder. Refuses records
+// that failed or are proven wrong.
 #include "absl/strings/str_cat.h"
 #include "api/internal/measurers.h"
 #include "api/internal/operations/operations.h"

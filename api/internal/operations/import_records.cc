@@ -1,5 +1,5 @@
-// Session::ImportRecords: reads records as JSON lines (search/database/json_lines.h), or the results of a bundle
-// (backends/gpu/driver/run_bundle.h).
+// Session::ImportRecords and ExportRecords: reads and writes records as JSON lines (search/database/json_lines.h), and
+// reads the results of a bundle (backends/gpu/driver/run_bundle.h).
 #include <fstream>
 #include <map>
 

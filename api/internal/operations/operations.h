@@ -51,10 +51,10 @@ absl::StatusOr<std::vector<RunInfo>> RunsOf(const SessionOptions& options, RowId
 absl::StatusOr<TrainResult> TrainModel(const SessionOptions& options, const std::string& features,
                                        const std::string& file);
 
-// --- Functions that several operations share
+// --- The functions below are shared by several operations: the export for a GPU, and look-ups of tasks and targets.
 
 // Compiles the program for a GPU, with the flags of its record, and writes the code and a header to the folder.
-// `checked` says in the header how far the kernel was checked. kFailedPrecondition if it cannot be compiled.
+// `checked` is a text for the header: how far the kernel was checked. kFailedPrecondition if it cannot be compiled.
 absl::StatusOr<Exported> ExportForGpu(const Program& program, const std::string& name,
                                       const std::string& folder, BuilderPool& builders, const Target& target,
                                       const RecordRow& record, const std::string& checked);

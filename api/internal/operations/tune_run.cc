@@ -225,7 +225,7 @@ class TuneRun {
     }
     if (IsModel()) SumGains(&report);
     report.interrupted |= stopped();
-    if (!report.interrupted) {  // until here the same command goes on with this run
+    if (!report.interrupted) {  // an unfinished run is continued by the same command
       if (const absl::Status finished = store.FinishRun(report.run); !finished.ok()) return finished;
     }
     Judge(&report);
@@ -260,7 +260,8 @@ class TuneRun {
   }
 
   // Makes the default schedule of each task of a model a trace that its search measures first. A build uses the same
-  // schedules for tasks without records. Drops errors: the search meets them again and reports them.
+  // schedules for tasks without records. Does nothing if the space has modules of plugins. Drops errors: the search
+  // meets them again and reports them.
   void StartFromDefaults(const NamedSpace& space, const Target& target) {
     if (!space.space) return;  // a plugin's code runs in a child process
     const Phase phase("proposals");

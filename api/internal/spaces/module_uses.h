@@ -21,23 +21,25 @@ struct ModuleUse {
   bool of_plugin = false;
   bool lives = false;  // it transformed a program in a run of the space that applied
   bool keeps = false;  // all blocks that it made were left at the end of such a run
-  // A block that it made and that was gone at the end of such a run; empty if there was none.
+  // A block that the module made and that was gone at the end of a run of the space that applied; empty if there was
+  // none. Noted for modules of plugins only.
   std::string lost{};
   std::string
-      dropped{};  // why the last run in which it transformed one did not apply; empty if there was none
+      dropped{};  // why the last run in which it transformed one, or failed, did not apply; empty if there was none
   std::string declined{};  // the first block that it left alone, with the reason; empty if there was none
 };
 
 class ModuleUses {
  public:
-  // Returns a copy of the module that notes whether it transforms the program, and which blocks it makes, in a run of
-  // the space. Returns nullptr for nullptr.
+  // Returns a copy of the module that notes whether it transforms the program in a run of the space and, if
+  // `of_plugin`, which blocks it makes. Returns nullptr for nullptr.
   const ModuleEntry* Watch(const ModuleEntry* entry, bool of_plugin = false);
   Space Watch(Space space);
 
   // Notes for each watched module the first reason in `enumeration` why it left a block alone.
   void Note(const Enumeration& enumeration);
-  // Adds what another object noted about a module, such as one in a child process.
+  // Adds what another object noted about a module, such as one in a child process: what one of both noted as true is
+  // true, and a text that is not empty stays.
   void Add(const std::string& name, const ModuleUse& use);
 
   const std::map<std::string, ModuleUse>& all() const { return uses_; }

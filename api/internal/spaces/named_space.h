@@ -27,7 +27,8 @@ struct NamedSpace {
 
 // Parses the space, including the modules of plugins. If no space is given, takes the default space. Block modules of
 // plugins then come before it, after a first pass of its lemmas and inlining, so that they schedule blocks before the
-// default modules do.
+// default modules do. A text that does not parse, and plugins beside a function, are a Mistake. Other errors: those of
+// ObjectOfPlugin and TextOfSpace.
 absl::StatusOr<NamedSpace> ResolveSpace(const SpaceSettings& settings, const Target& target);
 
 }  // namespace kiln::api

@@ -1,5 +1,5 @@
-// Saves and loads the records that a race of whole models chose: for each task, the record that the fastest whole has.
-// The store keeps them beside cost models, under the key "whole HASH" of the model.
+// Saves and loads the records that a race of whole models chose: for each task, the record of the whole that won. The
+// store keeps them beside cost models, under the key "whole HASH" of the model.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// Opens existing databases.
+// Opens existing databases, and tells whether this user may change them.
 #pragma once
 
 #include <memory>

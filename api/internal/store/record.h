@@ -1,4 +1,4 @@
-// Rebuilds the programs of a record in the database.
+// Rebuilds the programs of a record in the database, and finds the fastest record of a task.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace kiln::api {
 // best time becomes cycles.
 Round RoundOf(const TuneProgress& progress, double static_clock);
 
-// Returns the rounds of a run in the order in which they were recorded. Returns kDataLoss if the statistics
+// Returns the rounds of a run in the order in which they were recorded. Returns kDataLoss if the statistics of a round
 // are not a JSON object.
 absl::StatusOr<std::vector<Round>> RoundsOf(Store& store, RowId run);
 

@@ -14,8 +14,8 @@ namespace kiln::api {
 // not locked.
 class RunLock {
  public:
-  // Takes the lock, without waiting. Returns kUnavailable, with the process that holds it, its machine and its start
-  // time, if the lock is taken.
+  // Takes the lock, without waiting. Returns kUnavailable if the lock is taken (with the process that holds it, its
+  // machine, and when it took the lock), or if the file cannot be made.
   static absl::StatusOr<std::unique_ptr<RunLock>> Take(const std::string& database,
                                                        const std::string& command);
   ~RunLock();

@@ -23,8 +23,9 @@
 namespace kiln {
 
 // Rewrites the math operations of modules to polynomials or calls of libm. The constructor creates the rewrite
-// patterns, and Run applies them to a module. `tables` allows lookup tables in registers, which take AVX-512
-// (vector_math.h). One thread at a time.
+// patterns, and Run applies them to a module. Without `polynomials`, exp, tanh and so on are left to libm. `fma` says
+// that the machine has fused multiply-adds, which vector_math.h needs. `tables` allows lookup tables in registers,
+// which take AVX-512. One thread at a time.
 class MathExpander {
  public:
   explicit MathExpander(mlir::MLIRContext& context);

@@ -60,7 +60,7 @@ unsigned LanesOf(llvm::Value* value) {
   return llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements();
 }
 
-// Returns `count` lanes from `begin` on; lanes beyond the value's are undefined.
+// Returns `count` lanes of a vector from `begin` on; lanes beyond its end are undefined.
 llvm::Value* Part(llvm::IRBuilder<>& b, llvm::Value* value, unsigned begin, unsigned count) {
   llvm::SmallVector<int> mask;
   for (unsigned lane = begin; lane < begin + count; ++lane)

@@ -108,8 +108,8 @@ Value Lanes::Any(Value condition) {
   return vector::ReductionOp::create(b_, vector::CombiningKind::OR, condition);
 }
 
-// Joins the two halves of the vector by `join`, and again, until at most 16 lanes remain, so that one comparison
-// suffices.
+// Joins the two halves of the vector by `join`, and again, until at most 16 lanes, or an odd number of lanes, remain.
+// Then one comparison suffices.
 Value Lanes::AtOnce(Value x, llvm::function_ref<Value(Value, Value)> join) {
   while (CountOf(x) > kRegister && CountOf(x) % 2 == 0) {
     const int64_t half = CountOf(x) / 2;

@@ -1,5 +1,5 @@
 // Builds MLIR arithmetic on scalars or vectors of one shape, with elements of f32, f64, or integers of the same width.
-// Each call inserts an operation. vector_math.cc writes exp, log and other functions with it.
+// Each call inserts one operation or several. vector_math.cc writes exp, log and other functions with it.
 #pragma once
 
 #include <array>
@@ -54,8 +54,8 @@ class Lanes {
   Value Least(Value x, double most);  // min; NaN stays, here and in Clamp
   Value Clamp(Value x, double least, double most);
 
-  // Evaluates a polynomial by Horner's rule, which takes the fewest operations. The length of its dependence chain does
-  // not matter here.
+  // Evaluates the polynomial c[0] + c[1] x + c[2] x^2 + ... by Horner's rule with fused multiply-adds, which takes the
+  // fewest operations. The length of its dependence chain does not matter here.
   Value Polynomial(Value x, Coefficients c);
   Value Polynomial(Value x, llvm::ArrayRef<Value> terms);
   // Evaluates the polynomial with the coefficients c as (c0 + c1 x) + x^2 ((c2 + c3 x) + ...), which accumulates fewer

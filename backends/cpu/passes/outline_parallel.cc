@@ -57,7 +57,8 @@ constexpr char kFork[] = R"(
 
 // MLIR text of the functions for parallel loops whose temporary arrays have a piece for each thread: NAME.fork_pieces
 // runs the loop on at most as many threads as there are pieces, NAME.take_piece reserves a free piece by setting its
-// bit in a mask, and NAME.give_piece clears the bit. So one piece is always free.
+// bit in a mask, and NAME.give_piece clears the bit. A thread that calls NAME.take_piece therefore always finds a free
+// piece.
 constexpr char kPieces[] = R"(
   llvm.func internal @NAME.fork_pieces(%total: i64, %body: !llvm.ptr, %args: !llvm.ptr, %pieces: i32) {
     %at = llvm.mlir.addressof @NAME.threads : !llvm.ptr

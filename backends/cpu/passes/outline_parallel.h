@@ -9,11 +9,12 @@
 //
 // NAME.fork runs the body through the weak symbol kiln_parallel_for (backends/runner/kiln_pool.h), on as many threads
 // as NAME_set_threads(int) was given (initially one). Without a pool, the caller runs the body alone. Constants are
-// created again in the tile. Buffers are passed as pointers, which do not alias if `promise` says so. All other values
-// are passed in the caller's memory. An allocation marked kiln.per_iteration is used in such loops only. Each call of
-// the tile makes its own: on the thread's stack for a memref.alloca, on the heap for a memref.alloc. A
-// memref.reinterpret_cast marked kiln.per_iteration is the first of kiln.pieces equal pieces of an array: each thread
-// takes one that no other thread has, and at most so many threads run the loop.
+// created again in the tile. Buffers are passed as pointers. Those that the surrounding function allocates do not
+// alias; its parameters do not if `promise` says so. All other values are passed in the caller's memory. An allocation
+// marked kiln.per_iteration is used in such loops only. Each call of the tile makes its own: on the thread's stack for
+// a memref.alloca, on the heap for a memref.alloc. A memref.reinterpret_cast marked kiln.per_iteration is the first of
+// kiln.pieces equal pieces of an array: each thread takes one that no other thread has, and at most so many threads run
+// the loop.
 //
 // The loops must begin at 0, step by 1, carry no values, and not be nested. A module without any costs one walk.
 #pragma once

@@ -11,9 +11,10 @@ class LoopInfo;
 
 namespace kiln {
 
-// In each innermost loop with one entry and one back edge, replaces addresses that are linear in the loop's counter by
-// pointers that grow in each iteration. Makes at most `most` pointers in a loop, as many as fit registers
-// (CostTable::stepping_pointers). Other addresses stay as they are.
+// In each innermost loop with one entry and one back edge, replaces addresses with an index x + C*i by pointers that
+// grow in each iteration: i is the loop's 64-bit counter, C a constant, and x does not change in the loop. Makes at
+// most `most` pointers in a loop, as many as fit registers (CostTable::stepping_pointers). Other addresses stay as they
+// are.
 void StepPointers(const llvm::LoopInfo& loops, int64_t most);
 
 }  // namespace kiln

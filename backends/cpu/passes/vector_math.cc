@@ -252,8 +252,8 @@ class Functions : public Lanes {
     return Fma(n, F(0x1p-23 * kLn2High), Add(f, tail));
   }
 
-  // Computes the log of any number. Infinity and NaN are their own result, 0 gives -infinity, and negative numbers give
-  // NaN.
+  // Computes the log of any number. +infinity and NaN are their own result, 0 gives -infinity, and negative numbers
+  // give NaN.
   Value LogAnywhere(Value x) {
     const Value denormal = Less(x, F(0x1p-126));
     const Value scaled = Select(denormal, Mul(x, F(0x1p23)), x);

@@ -1,8 +1,9 @@
 // Compares the outputs of a kernel on a GPU with reference outputs, or with single elements that the request lists.
 // Private to backends/gpu/driver.
 //
-// Outputs are copied back in parts of 16 MiB (cuda_buffers.h). Errors: kWrongResult at the first difference;
-// kLoadFailed if the wanted elements are malformed or in no parameter. A failure of the GPU is not noticed here.
+// Outputs are copied back in parts of 16 MiB (cuda_buffers.h). Errors: kWrongResult at the first part or single element
+// that differs (the message names one element); kLoadFailed if the wanted elements are malformed or in no parameter. A
+// failure of the GPU is not noticed here.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@
 namespace kiln {
 namespace {
 
-// Constants of the interface of NVIDIA's driver, such as the statuses that its functions return.
+// Numbers of NVIDIA's driver interface, whose header is not included: statuses that its functions return, an attribute
+// of kernels, a flag of streams and a mode of captures.
 enum Status : int {
   kInvalidValue = 1,
   kOutOfMemory = 2,

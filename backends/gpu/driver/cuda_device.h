@@ -8,8 +8,8 @@
 //   gpu.Synchronize();
 //   if (!gpu.ok()) ... gpu.error() ...
 //
-// The first failure is kept; what is called after it does nothing. After some failures, such as an illegal address, the
-// driver refuses everything until the process ends: `sticky()`. One thread.
+// The first failure is kept; what is called after it, before Forgive, does nothing. After some failures, such as an
+// illegal address, the driver refuses everything until the process ends: `sticky()`. One thread.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,8 @@ struct CudaMachine {
 
   // Returns the name of this kind of GPU for records: "NVIDIA H100 80GB HBM3, sm_90, 132 SMs".
   std::string Fingerprint() const;
-  // Returns all fields of this description of a GPU as a JSON object.
+  // Returns all fields of this description of a GPU, and its fingerprint, as a JSON object. The compute capability is
+  // one number: 90 for 9.0.
   std::string Json() const;
 };
 
@@ -55,7 +56,8 @@ class CudaDevice {
   // Loads a cubin, which must live until Unload. Returns null if that fails.
   void* Load(const std::string& cubin);
   void Unload(void* library);
-  // Returns a kernel of the library, and allows it `shared` bytes of dynamic shared memory. Null if there is none.
+  // Returns a kernel of the library, and allows it `shared` bytes of dynamic shared memory. Null if there is none,
+  // which is a failure.
   void* Kernel(void* library, const std::string& name, int64_t shared);
   int BlocksPerSm(void* kernel, int64_t threads, int64_t shared);
   void Launch(void* kernel, const CudaGrid& grid, std::vector<uint64_t> arguments);
@@ -68,7 +70,7 @@ class CudaDevice {
   void Replay(void* captured);
   void Forget(void* captured);
 
-  // Records event 0 or 1 in the stream: the beginning or the end of a time to measure.
+  // Records event 0 or 1 in the default stream: the beginning or the end of a time to measure.
   void Mark(int event);
   // Waits for event 1, and returns the seconds between the events 0 and 1 on the GPU; 0 if that fails.
   double SecondsBetweenMarks();
@@ -77,7 +79,8 @@ class CudaDevice {
   int status() const { return status_; }
   const std::string& error() const { return error_; }
   bool sticky() const;
-  // Forgets the first failure, so that calls work again, unless the driver refuses all calls after it (sticky).
+  // Forgets the first failure, so that calls work again. Does nothing if the driver refuses all calls after it
+  // (sticky).
   void Forgive();
 
  private:

@@ -22,7 +22,7 @@ struct GpuFailure {
 
 class CudaKernel {
  public:
-  // Loads the kernel on the GPU, and sets failure() if that fails. `object` must live as long as this.
+  // Loads the kernel on the GPU, and sets failure() if that fails. `object` must live as long as the CudaKernel.
   CudaKernel(CudaDevice& gpu, const KernelObject& object);
   ~CudaKernel();
   CudaKernel(const CudaKernel&) = delete;
@@ -31,8 +31,8 @@ class CudaKernel {
   const GpuFailure& failure() const { return failure_; }
   const LaunchList& launches() const { return list_; }
   const std::vector<KernelParam>& params() const { return object_.params; }
-  // Returns how many more times the kernel is to run after its first run, with inputs of other seeds
-  // (kRepeatedRunsField in wanted_elements.h).
+  // Returns how many more times the kernel is to run after its first run, with inputs of several seeds in turn
+  // (kRepeatedRunsField in wanted_elements.h); 0 without that field.
   int repeated_runs() const { return repeated_runs_; }
   // Launches all kernels of the prepare phase or of the main phase, in order, with these buffers. Does not wait for
   // them.

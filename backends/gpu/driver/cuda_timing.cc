@@ -13,7 +13,7 @@ namespace {
 constexpr double kSampleSeconds = 200e-6;  // long beside the resolution of events, half a microsecond
 constexpr int kMostRuns = 1000;            // of a sample
 constexpr size_t kMostCopies = 64;
-constexpr int64_t kCaches = 3;  // how often copies fill the second cache
+constexpr int64_t kCaches = 3;  // bytes of all copies of a kernel's buffers, in multiples of the L2 cache
 constexpr int kReferenceSamples = 5;
 
 double Seconds() {

@@ -45,14 +45,15 @@ class TimedCudaKernel {
 
 struct CudaTimes {
   std::vector<std::vector<double>> samples;  // of each kernel, in the order taken
-  double slowdown = 1;                       // of the reference kernel; 1 without one
+  double slowdown = 1;                       // of the reference kernel; 1 if that is unknown
   double reference_before = 0, reference_after = 0;
   bool lower_bound = false;
 };
 
-// Takes samples of the kernels, one of each after the other, until the rules of request.timing end this. Times
-// `reference`, which may be null, before and after. Stops if the GPU fails; otherwise calls check(kernel, buffers) for
-// each kernel at the end, with the buffers of its first run.
+// Takes samples of the kernels in rounds, one of each kernel a round, every other round in reverse order. Ends after a
+// round if a stop rule holds for the first kernel (`lower_bound`), if there are enough samples, or if max_seconds or
+// enough_seconds of request.timing have passed. Times `reference`, which may be null, before and after. Stops if the
+// GPU fails; otherwise calls check(kernel, buffers) for each kernel at the end, with the buffers of its first run.
 CudaTimes TimeOnGpu(CudaDevice& gpu, const std::vector<std::unique_ptr<CudaKernel>>& kernels,
                     const CudaKernel* reference, const RunRequest& request,
                     const std::function<void(size_t kernel, const CudaBuffers& buffers)>& check);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kStartSeconds = 60;  // to open the driver
 
-constexpr char kAbsent[] = "absent";  // in the place of the machine
+constexpr char kAbsent[] = "absent";  // what the child sends in place of the machine if there is no GPU
 
 // Runs in the child process and never returns: opens the GPU and reports it or the problem, then answers requests until
 // the socket is closed or the GPU had a fault. Ends the process at once if the GPU cannot be opened.

@@ -18,8 +18,10 @@ struct GpuState {
   int memory_clock_mhz = 0;
   int celsius = 0;
   int used_percent = 0;  // share of the last second, about, in which some kernel ran
-  std::string slowed;  // why clocks are below what they could be: "too hot", "power cap"; empty: nothing does
-  bool hot = false;    // slowed by heat or by the board, so that times are wrong
+  // Why clocks are below what they could be: "too hot", "the board slows it down" or "power cap". Empty if NVIDIA's
+  // library names none of these reasons.
+  std::string slowed;
+  bool hot = false;  // slowed by heat or by the board, so that times are wrong
 
   // Returns this state as a JSON object; "null" if it is unknown.
   std::string Json() const;

@@ -1,4 +1,5 @@
-// Writes strings, numbers and lists of numbers as JSON text. Numbers that are not finite become null.
+// Writes strings, numbers and lists of numbers as JSON text. Numbers have up to 9 significant digits; those that are
+// not finite become null.
 #pragma once
 
 #include <cmath>

@@ -3,7 +3,8 @@
 //   kiln-gpu-runner --machine                        prints what the GPU is, as JSON; exits with 3 if there is none
 //   kiln-gpu-runner --bundle DIR [--seconds N]       measures a bundle (run_bundle.h); prints JSON lines
 //
-// Kiln starts it as a worker (backends/workers/worker_main.h); it answers as kiln-runner does.
+// Any other failure ends it with 1, wrong arguments with 2. Kiln starts it as a worker
+// (backends/workers/worker_main.h); it answers as kiln-runner does.
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>

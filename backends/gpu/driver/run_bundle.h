@@ -4,10 +4,11 @@
 //                   for the file the object becomes a line as it is.
 //   NUMBER.request  encoded RunRequests (backends/runner/protocol.h)
 //
-// Each item becomes a line of JSON: what describes it, then `status`, `detail`, for a good run `seconds` (the median),
-// `samples`, `slowdown`, `prepare_seconds` and `max_error`, and `state` (gpu_watch.h). The first line is the machine:
-// {"item": "machine", "machine": {...}}; the last one says how many items were left out for want of time:
-// {"item": "end", "run": N, "left_out": N, "starts": N}. Lines are written as results come.
+// Each item becomes a line of JSON: what describes it, then `status`, `detail` if there is one, for a good run
+// `prepare_seconds` and `max_error`, and if it was timed `seconds` (the median), `samples` and `slowdown`, and last
+// `state` (gpu_watch.h). The first line is the machine: {"item": "machine", "machine": {...}}; the last one says how
+// many items were left out for want of time: {"item": "end", "run": N, "left_out": N, "starts": N}. Lines are written
+// as results come.
 #pragma once
 
 #include <cstdio>
@@ -16,7 +17,7 @@
 namespace kiln {
 
 // Runs the requests of the bundle, and writes a line of JSON about each to `out`. Begins no request after `seconds`.
-// Returns "", or why the bundle cannot be measured.
+// Returns "", or why the bundle cannot be measured. A malformed line of bundle.txt ends the run.
 std::string RunBundle(const std::string& folder, double seconds, FILE* out);
 
 }  // namespace kiln

@@ -68,8 +68,8 @@ class GpuRun {
     return failure;
   }
 
-  // Loads a kernel, runs it once, compares what it wrote, and repeats the run if the kernel asks for that. Writes the
-  // outputs of the first kernel to a file if the request names one.
+  // Loads a kernel, checks how many of its blocks an SM holds, runs it once, compares what it wrote, and repeats the
+  // run if the kernel asks for that. Writes the outputs of the first kernel to a file if the request names one.
   GpuFailure Check(size_t i) {
     const KernelObject& object = Object(i);
     kernels_.push_back(std::make_unique<CudaKernel>(gpu_, object));

@@ -189,7 +189,8 @@ void Emitter::EmitPrefetch(const plan::Prefetch& prefetch, absl::Span<const plan
   }
 }
 
-// Emits a call of an intrinsic as a dot-product instruction or an instruction of a matrix unit.
+// Emits a call of an intrinsic as a dot-product instruction or, if none fits, as an instruction of a matrix unit. Ends
+// the process if neither fits.
 void Emitter::EmitCall(const plan::Call& call) {
   const std::string& features = code_.options().features;
   if (auto dot = plan::FindDot(code_.context(), features, call)) return EmitDot(memory_, call, *dot);

@@ -38,8 +38,9 @@ class Emitter {
   void EmitFunction(const plan::Entry& entry, const std::vector<Id>& parameters);
 
  protected:
-  // Emit what only GPUs have: a loop on an axis, a barrier, and the end of a group of asynchronous copies. This class,
-  // which is for CPUs, ends the process there; the emitter of GPU kernels overrides them.
+  // EmitAxis, EmitSync and EmitCommit emit what only GPUs have: a loop on an axis, a barrier, and the end of a group of
+  // asynchronous copies. This class, which is for CPUs, ends the process there. EmitLeaf emits an instance of a block,
+  // in an if with the conditions of the leaf. The emitter of GPU kernels overrides these functions.
   virtual void EmitAxis(const plan::Loop& loop, const plan::Nodes& body);
   virtual void EmitSync(const plan::Sync& sync);
   virtual void EmitCommit();

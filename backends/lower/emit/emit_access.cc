@@ -159,8 +159,8 @@ llvm::MaybeAlign MemoryEmitter::AlignmentOf(Id buffer, const IndexValue& at) {
   return llvm::Align(std::min<int64_t>(most_alignment_, bytes & -bytes));
 }
 
-// Emits the store of a vector past the caches. If callers do not promise enough alignment, emits a test of the
-// pointer's alignment, and a usual store for pointers that are not aligned.
+// Emits the store of a vector past the caches. If LowerOptions::alignment is not a multiple of a vector's bytes, emits
+// a test whether the buffer's pointer is aligned to a vector, and a usual store for pointers that are not.
 void MemoryEmitter::StoreStreaming(Id buffer, const IndexValue& at, Value stored) {
   const int64_t whole = code_.options().vector_bytes;
   const Value memory = buffers_[buffer], index = indices_.Scalar(at.Uniform());

@@ -23,16 +23,17 @@ class MemoryEmitter {
   IndexEmitter& indices() { return indices_; }
   BufferEmitter& buffers() { return buffers_; }
   SharedLoads& loads() { return loads_; }
-  // Makes later vector loads and stores state the alignment that their indices prove, at most this many bytes. All
-  // buffers must be aligned to this many bytes.
+  // Makes later unmasked loads and stores of adjacent lanes state the alignment that their indices prove, at most this
+  // many bytes, a power of two. All buffers must be aligned to this many bytes.
   void StateAlignments(int64_t most) { most_alignment_ = most; }
 
   // Makes strided vector loads from this buffer read only the elements of the lanes, as another thread may be writing
   // those between them.
   void ReadLanesAlone(Id buffer) { lanes_alone_.insert(buffer); }
 
-  // Emits a load, unless a value loaded before is still valid. `otherwise` is the value of vector lanes outside of the
-  // mask. If it is null, these lanes get some value on which no operation traps.
+  // Emits a load, unless a value loaded before is still valid; returns the value. `otherwise` is the value of vector
+  // lanes outside of the mask. If it is null, these lanes get some value on which no operation traps. If the address is
+  // equal in all lanes, returns a scalar and ignores the mask.
   Value Load(Id buffer, const IndexSum& address, Value mask, Value otherwise);
   void Store(Id buffer, const IndexSum& address, Value value, Value mask, const plan::Store& how = {});
   // Returns the alignment in bytes that the index `at` proves for a vector there; nullopt unless StateAlignments was

@@ -51,8 +51,9 @@ class CodeBuilder {
   Value ConstantLanes(const std::vector<int64_t>& values, mlir::Type element);
   Value SameInLanes(int64_t value, mlir::Type element);  // in each lane of the vectorized loop
   Value Constant(DType type, int64_t bits);
-  Value Splat(mlir::Attribute scalar, mlir::Type type);  // a constant: a vector of scalars, or one
-  Value AsVector(Value value);                           // with the lanes of the vectorized loop
+  // Returns a constant: the scalar, or a vector of it if `type` is one.
+  Value Splat(mlir::Attribute scalar, mlir::Type type);
+  Value AsVector(Value value);  // with the lanes of the vectorized loop
 
  private:
   struct Level {

@@ -29,7 +29,8 @@ mlir::Value InRange(IndexEmitter& indices, const IndexValue& value, int64_t exte
                     int64_t most);
 
 // Emits the number of iterations of a loop that ends early: the iterations for which all its `trims`, the conditions
-// that end it, may hold. The number is at least 1 if the plan has proven that. Returns null if the loop has no trims.
+// that end it, may hold. The number is at most the loop's count, and at least 1 if the plan has proven that
+// (Loop::runs_once); otherwise it may be negative. Returns null if the loop has no trims.
 mlir::Value UpperBound(IndexEmitter& indices, const plan::Loop& loop);
 
 // Emits an if statement: `holds` emits the code of its first branch, `otherwise` (optional) that of the second. Values

@@ -53,12 +53,13 @@ class InstanceEmitter {
   Value InRegion(llvm::function_ref<Value()> emit);
   bool IsReducedInLanes();
   bool HasLanes();                                     // true if a reduction keeps the lanes apart
-  Value Neutral(const Monoid& monoid, size_t result);  // in each lane, if it has lanes
+  Value Neutral(const Monoid& monoid, size_t result);  // the monoid's neutral value; in each lane if HasLanes
   void Accumulate(const Monoid& monoid, bool starts, Values& values, Value mask);
   Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
   void Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes into one value per result
   Values Fold(const Monoid& monoid, const Values& left, const Values& right);
-  Value Marked(Value result);  // with fast-math, if the block has the annotation
+  // Returns `result` with the fast-math flag afn, if the leaf is `fast` and this is a float function.
+  Value Marked(Value result);
 
   MemoryEmitter& memory_;
   CodeBuilder& code_;

@@ -1,5 +1,5 @@
-// Emits the values of indices. Each partial sum is computed once, in the body of the innermost loop that it
-// depends on (backends/lower/plan/index_evaluator.h). Private to emit/.
+// Emits the values of indices. Each partial sum that is equal in all vector lanes is computed once, in the body of the
+// innermost loop that it depends on (backends/lower/plan/index_evaluator.h). Private to emit/.
 #pragma once
 
 #include <vector>

@@ -43,8 +43,9 @@ mlir::Value MemoryEmitter::LoadWindow(Id buffer, const IndexValue& first, int64_
 }
 
 // Emits a load of strided vector lanes as loads of whole registers and shuffles. Returns null, for the caller to load
-// lane by lane, if that takes fewer operations, if the elements are i1, if the buffer holds less than a register, or if
-// the elements between the lanes must not be read (ReadLanesAlone).
+// lane by lane, if the loads of registers are more than half as many as the distinct elements, if the elements are i1,
+// if no whole register is proven to lie in the buffer, or if the elements between the lanes must not be read
+// (ReadLanesAlone).
 mlir::Value MemoryEmitter::LoadStrided(Id buffer, const IndexValue& at) {
   const DType type = code_.program().buffers[buffer].dtype;
   if (type == DType::kI1 || lanes_alone_.contains(buffer)) return {};

@@ -14,7 +14,8 @@ namespace LLVM = mlir::LLVM;
 constexpr int64_t kRowBytes = 64;
 
 // Emits a function that asks Linux for the matrix unit (AMX), which a process gets on demand. It runs as a constructor
-// when the object code is loaded. If the request fails, the first use of the unit ends the process.
+// when the object code is loaded. If the request fails, the first use of the unit ends the process. A module gets one
+// such function, however often this is called.
 void AskForUnit(mlir::ModuleOp module, mlir::Location loc) {
   constexpr char kName[] = "kiln.ask_for_matrix_unit";
   constexpr int64_t kArchPrctl = 158, kRequestPermission = 0x1023, kTileData = 18;
@@ -65,7 +66,7 @@ class TileCall {
   const Program& p_;
   const plan::TileOperands& tile_;
   const Id result_;
-  const bool whole_;            // the tile of C fills its buffer without gaps
+  const bool whole_;            // the tile of C lies on the stack, without gaps between its rows
   const Value height_, width_;  // of a tile: rows, bytes
 };
 

@@ -1,5 +1,5 @@
-// SharedLoads: the values that emitted code has loaded and that are still valid. Two loads of an address with no store
-// between them become one. Private to emit/.
+// SharedLoads: the values that emitted code has loaded, or stored as whole vectors, and that are still valid. A second
+// load of an address becomes the known value if no store to the buffer's memory is between. Private to emit/.
 #pragma once
 
 #include <map>
@@ -33,8 +33,8 @@ class SharedLoads {
   // Calls emit() for a region of code that may not run. After it, forgets the values that were loaded there and those
   // that stores there may have changed.
   void InRegion(llvm::function_ref<void()> emit);
-  // Calls emit() for the body of a loop. Inside, only values from inputs, constants and scalars remain known, because
-  // another iteration may store to other buffers. After it, forgets the values that were loaded there.
+  // Calls emit() for the body of a loop. At its start, only values from inputs, constants and scalars remain known,
+  // because another iteration may store to other buffers. After it, only those that were known before the loop are.
   void InLoop(llvm::function_ref<void()> emit);
 
  private:

@@ -106,7 +106,8 @@ class GuardsPass : public Rewriter {
 
   // Appends a loop that runs: ends it where its guards fail, and tests in its body the conditions that its variable
   // decides. If it ends early or is in code for incomplete tiles, the copies for several iterations in its body
-  // (`steps`) become one.
+  // (`steps`) become one. Never ends a loop early that is on an axis of a GPU, or whose body has a barrier or runs
+  // ahead.
   void VisitRunning(const Loop& loop, const Nodes& body, Nodes& out) {
     Loop made = loop;
     if (made.run == Run::kUnrolled) made.run = Run::kSerial;
@@ -161,7 +162,8 @@ class GuardsPass : public Rewriter {
 
   // Returns the rewritten children of a loop, inside a test of the guards that have one answer for the whole iteration.
   // May return versions of the children for complete and incomplete tiles. Returns nothing if one of these guards never
-  // holds.
+  // holds. Adds neither tests nor versions if all threads of a GPU must come to a child (Meet), or if a child is a part
+  // of another iteration of the loop (RunAhead).
   Nodes Body(const Loop& loop, const Nodes& children) {
     if (Meet(children) || RunAhead(children, loop.loop)) return Rewrite(children);
     const std::vector<Id> blocks = BlocksBelow(p_, loop.loop);

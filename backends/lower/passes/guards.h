@@ -6,8 +6,9 @@
 //   code for each position at the boundary of an image          switch c0 { all { } -1 { } 6 { } }, so that zero terms
 //       (BlockPlan::droppable) are left out there instead of being tested for each element
 //
-// In code for incomplete tiles, unrolled loops become loops that run, because that code is shorter. Each block's node
-// keeps only the guards that nothing around it has decided. Without this pass, each instance tests all its guards.
+// In code for incomplete tiles, prefetches are left out, and unrolled loops become loops that run, because that code is
+// shorter. Loops that index a buffer in registers, and those inside of a vectorized loop, stay unrolled. Each block's
+// node keeps only the guards that nothing around it has decided. Without this pass, each instance tests all its guards.
 #pragma once
 
 #include "backends/lower/passes/lower_options.h"

@@ -10,19 +10,21 @@
 
 namespace kiln {
 
-// Alignment of temporaries on the heap in bytes. malloc is asked for this many extra bytes.
+// Alignment in bytes of temporaries (on the heap or the stack) and of constants. For the heap, malloc is asked for this
+// many extra bytes.
 inline constexpr int64_t kHeapAlignment = 64;
 
 struct LowerOptions {
   bool contract = true;       // sum += a * b is one fused operation; other products and sums may be fused
   int64_t vector_bytes = 32;  // of a vector register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
-  int64_t stream_bytes = 0;   // smallest buffer that is prefetched, in bytes; 0: none
+  // The smallest buffer that is prefetched, in bytes (constants: prefetch_part); 0: none.
+  int64_t stream_bytes = 0;
   std::string features = {};  // LLVM features such as +avx512vnni, which decide on intrinsics
   int alignment = 64;         // in bytes, promised by callers for every pointer
   CostTable costs = {};       // of the machine
   Policies policies = {};
-  std::ostream* print_after_all = nullptr;  // pass_printer.h
+  std::ostream* print_after_all = nullptr;  // gets the program or plan after each pass; null: not printed
 };
 
 }  // namespace kiln

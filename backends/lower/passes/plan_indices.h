@@ -24,8 +24,8 @@ struct PlanOptions {
 // True for a parallel loop with more than one iteration.
 bool RunsOnThreads(const Program& program, Id node);
 
-// Returns the IndexPlan of a decomposed program. Adds marks (sums that other sums divide) to the program if an index
-// cannot be expressed otherwise.
+// Returns the IndexPlan of a decomposed program. Adds marks to the program: for sums that must be divided where an
+// index cannot be expressed otherwise, and for the computed indices of gathers.
 IndexPlan PlanIndices(Program& program, const PlanOptions& options = {});
 
 }  // namespace kiln

@@ -49,7 +49,8 @@ struct Pass {
 // in which they run.
 absl::Span<const Pass> Passes();
 
-// Called after each pass of lowering, with its name and a function that returns the resulting program or plan as text.
+// Called after each pass of lowering that runs, and after unroll-short-loops and share-storage in any case. Gets the
+// pass's name and a function that returns the resulting program or plan as text.
 using AfterPass = absl::FunctionRef<void(absl::string_view pass, absl::FunctionRef<std::string()> text)>;
 
 // Returns the decomposed program and its loop plan. Runs all passes that `options` allow. The program must pass Verify

@@ -84,7 +84,8 @@ class NestPrefetcher {
   }
 
   // Splits the last iteration from the loop at the end of these nodes, and inserts prefetches of the panels into this
-  // iteration. Does nothing if the last node is not a serial loop of several iterations that always runs to its end.
+  // iteration. Looks inside loops of one iteration. Does nothing if the last node is not a serial loop of several
+  // iterations, without `steps`, that always runs to its end.
   void FetchAtEnd(const std::vector<Panel>& panels, Nodes& nodes) const {
     const Loop* loop = nodes.back().As<Loop>();
     if (panels.empty() || loop == nullptr) return;

@@ -13,7 +13,7 @@
 namespace kiln::plan {
 namespace {
 
-// True if a nest contains a loop that is neither unrolled nor vectorized.
+// True if the node is or contains a loop of several iterations that is neither unrolled nor vectorized.
 bool RunsBelow(const Program& p, Id node) {
   if (!p.IsLoop(node)) return false;
   if (!IsFullyUnrolled(p.loop(node))) return true;
@@ -28,8 +28,8 @@ bool IsBelow(const Program& p, Id node, Id above) {
   return node == above;
 }
 
-// Returns the loops of a nest that run (neither unrolled nor vectorized), outermost first, if each contains the next
-// one. Otherwise returns no loops.
+// Returns the loops of a nest that run (several iterations, neither unrolled nor vectorized), outermost first, if each
+// contains the next one. Otherwise returns no loops.
 std::vector<Id> RunningChain(const Program& p, Id nest) {
   std::vector<Id> loops = LoopsBelow(p, nest), chain;
   loops.insert(loops.begin(), nest);
@@ -50,9 +50,10 @@ Id NestOf(const Node& node) {
   return node.arms.empty() || node.arms[0].empty() ? kNone : NestOf(node.arms[0][0]);
 }
 
-// The base of two passes that insert prefetches into a loop plan. A loop "runs" if it is neither unrolled nor
-// vectorized, so that it stays a loop in the code. The walk calls Before ahead of each node that is or contains such a
-// loop, and Inside for the body of each such loop. Each loop of the program must be one node of the plan.
+// The base of two passes that insert prefetches into a loop plan. A loop "runs" if it has several iterations and is
+// neither unrolled nor vectorized, so that it stays a loop in the code. The walk calls Before ahead of each node that
+// is or contains such a loop, and Inside for the body of each such loop. Each loop of the program must be one node of
+// the plan.
 class TilePrefetcher {
  public:
   TilePrefetcher(const Program& program, const IndexPlan& indices, const LowerOptions& options)
@@ -263,8 +264,8 @@ class PanelPrefetcher : public TilePrefetcher {
 
   // Returns the panel that comes after the current one: the adjacent elements of a buffer that the innermost loops
   // read, that is, the loops that are not bound and those in `inside`. Returns nullopt if the buffer is small, if the
-  // panel has gaps, if its address contains a mark (a divided or computed index), or if no tile reads the current panel
-  // again because the loop around the innermost ones moves it.
+  // panel has gaps, if its address contains a mark (a divided or computed index), if no tile reads the current panel
+  // again because the loop around the innermost ones moves it, or if no outer loop moves it by at least its length.
   std::optional<Panel> NextPanel(Id buffer, const IndexSum& address, const std::vector<Id>& inside) {
     if (!IsFar(buffer)) return std::nullopt;
     IndexEvaluator& indices = context_.indices();

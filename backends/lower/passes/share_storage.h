@@ -2,9 +2,10 @@
 //
 //   T1 = f(X); T2 = g(T1); T3 = h(T2); Y = k(T3)   ->   T3 has the memory of T1
 //
-// A temporary is live from the first to the last child of the program's root that accesses it. Temporaries of the same
-// element type and kind of memory that are live at different times share memory, as large as the largest of them needs.
-// Buffers in registers, with a copy per thread, used in both phases, or read before they are written share nothing.
+// A temporary is live from the first to the last child of the program's root that accesses it. Temporaries of one
+// phase, element type and kind of memory that are live at different times share memory, as large as the largest of them
+// needs. Buffers in registers, with a copy per thread, used in both phases, or read before they are written share
+// nothing.
 #pragma once
 
 #include "backends/lower/plan/index_plan.h"

@@ -26,8 +26,8 @@ class ShortLoops {
   }
 
  private:
-  // Unrolls the loop if that pays. If it is vectorized or unrolled then, returns the number of instructions of all its
-  // iterations, else 0. `line`: the instructions of one iteration.
+  // Unrolls the loop if it is serial and that pays. If it is vectorized or unrolled then, returns the number of
+  // instructions of all its iterations, else 0. `line`: the instructions of one iteration.
   int64_t UnrolledSize(Id node, int64_t line) {
     LoopNode& loop = p_.loop(node);
     if (loop.kind == LoopKind::kVectorized) {

@@ -21,7 +21,7 @@ bool AnyLoop(const IndexPlan& plan, const IndexSum& sum, const Wanted& wanted) {
   return std::any_of(sum.splits.begin(), sum.splits.end(), [&](const IndexSplit& s) {
     if (s.source.kind != Source::Kind::kMark) return wanted(s.source.id);
     const auto mark = plan.marks.find(s.source.id);
-    return mark == plan.marks.end() || AnyLoop(plan, mark->second, wanted);  // gathered: known when it runs
+    return mark == plan.marks.end() || AnyLoop(plan, mark->second, wanted);  // not there: a computed index
   });
 }
 

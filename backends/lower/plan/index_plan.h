@@ -24,11 +24,11 @@ struct Condition {
 
 struct BlockPlan {
   std::vector<int> guards;                  // an instance exists if all of them hold
-  std::vector<int> droppable;               // those of them that only skip terms of a sum which are zero
-  std::unordered_map<Id, IndexSum> values;  // kIndex expressions
+  std::vector<int> droppable;               // those guards that only skip terms of a sum which are zero
+  std::unordered_map<Id, IndexSum> values;  // by kIndex expression
   std::unordered_map<Id, IndexSum>
-      addresses;  // kLoad and kGather expressions: elements from the buffer's start
-  std::unordered_map<Id, std::vector<int>> within;  // kWithin expressions
+      addresses;  // by kLoad or kGather expression: in elements from the buffer's start
+  std::unordered_map<Id, std::vector<int>> within;  // by kWithin expression: its conditions
   // By kGather expression (a load with computed indices): for each of its indices the mark that stands for the index in
   // sums if the program computes it as a value, or kNone if an IndexSum expresses it.
   std::unordered_map<Id, std::vector<Id>> gathers;

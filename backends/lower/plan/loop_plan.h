@@ -56,12 +56,13 @@ struct Loop {
   int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
       {};  // not kAxis: conditions that end the loop. It runs while all hold for the least value of their other terms
-  std::vector<int> decided = {};  // those of `trims` that hold for everything below while the loop runs
-  bool runs_once = false;         // at least one iteration runs, whatever the trims say
+  // Guards that hold for everything below while the loop runs, mostly by its trims.
+  std::vector<int> decided = {};
+  bool runs_once = false;  // at least one iteration runs, whatever the trims say
   bool ahead =
       false;  // kUnrolled: inside of another node of the loop, and leaves out what is beyond its last iteration
   LoopKind axis = LoopKind::kThreadX;  // kAxis: the axis, from block-x to thread-z
-  int role = -1;                       // kAxis
+  int role = -1;                       // kAxis; -1: none. Kernels with other roles are refused (backends/gpu)
   bool operator==(const Loop&) const = default;
 };
 
@@ -164,7 +165,7 @@ struct Commit {
 struct Node {
   std::variant<Loop, Branch, Switch, First, Leaf, Call, Prefetch, Flush, Fence, Sync, Commit> what;
   std::vector<Nodes> arms =
-      {};  // Loop, Call: one; Branch: one or two; First: two; Switch: one more than values
+      {};  // Loop: one; Call: one or none; Branch: one or two; First: two; Switch: one more than values
   bool operator==(const Node&) const = default;
 
   template <typename T>

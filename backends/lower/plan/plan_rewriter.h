@@ -33,7 +33,7 @@ class Rewriter {
 
  protected:
   // Appends the nodes that replace `node` to `out`. By default, this is the node with rewritten arms, or nothing if all
-  // its arms become empty.
+  // its arms become empty. An unrolled or vectorized loop may become several nodes (AppendCopies).
   virtual void Visit(const Node& node, Nodes& out);
   // Appends the loop to `out`. Calls `body` for the contents of each copy of an unrolled loop and each group of vector
   // lanes, or once for a loop that runs. Adjacent copies with equal contents become one node; empty copies are left

@@ -116,8 +116,8 @@ class Parser : private ExprReader {
     return Accept(keyword) ? Conditions() : std::vector<int>();
   }
 
-  // --- parsing of marks and conditions, which must be those of the program, and of buffers, which override computed
-  // ones
+  // --- Parses the line of a mark, a sum that others divide, and gives its name to the program's mark with an equal
+  // sum. Fails if the program has no such mark.
   void ParseMark() {
     const std::string name = Name("a mark's name");
     Keyword(":");
@@ -206,7 +206,7 @@ class Parser : private ExprReader {
     buffer.shares = Buffer();
   }
 
-  // --- parsing of the entry points and their trees of nodes
+  // --- Parses an entry point: its name, the word `prepare` for one of the prepare phase, and its tree of nodes.
   void ParseEntry() {
     Keyword("entry");
     Entry entry;

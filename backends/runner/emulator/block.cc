@@ -60,7 +60,8 @@ bool EmulatedBlock::Run() {
   return true;
 }
 
-// --- Memory accesses: checks of bounds, alignment, races and reads before writes
+// --- Memory accesses. Check first looks at the bounds and the alignment of each (with EmulationOptions::checks). Then,
+// in mode kRandom, it looks for races and for reads of shared memory that nothing wrote.
 
 std::string EmulatedBlock::Place(const char* address) const {
   const auto at = [&](const char* begin) { return absl::StrCat(address - begin, " of "); };
@@ -116,7 +117,8 @@ bool EmulatedBlock::IsLookedAt(uint64_t address) {
          ((address / kGrain + emulation_.options_.seed) * 0x9e3779b97f4a7c15 >> 32 & unseen_) == 0;
 }
 
-// --- Barriers and shuffles: a thread that arrives waits until all threads of the barrier or shuffle are there.
+// --- Barriers and shuffles: a thread that arrives waits until all threads of the barrier or shuffle are there. Without
+// EmulationOptions::checks, it waits at most until no thread can go on.
 
 template <typename Complete>
 void EmulatedBlock::Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted,
@@ -187,7 +189,9 @@ int32_t EmulatedBlock::Shuffle(int64_t site, uint32_t mask, int32_t value, int32
   return value;
 }
 
-// --- Asynchronous copies from global to shared memory: issued, committed in groups, and written when they land
+// --- Asynchronous copies from global to shared memory. A copy reads its bytes when a thread issues it, and writes them
+// when it lands: at once in mode kEager, when the thread waits for its group in kLate, and in kRandom at a random time
+// until then.
 
 void EmulatedBlock::Copy(char* to, const char* from, int32_t bytes, int32_t read) {
   Thread& me = threads_[thread()];

@@ -76,8 +76,8 @@ class EmulatedBlock {
 
   void Check(const char* address, int64_t bytes, int64_t alignment, bool write, uint32_t group);
   // Lets the running thread wait at a barrier or shuffle until `wanted` threads are there; the last one to come runs
-  // `complete`. Reports a fault if the threads come from different instructions (`site`) or wait for different numbers
-  // of threads.
+  // `complete`. Reports a fault (with EmulationOptions::checks) if the threads come from different instructions
+  // (`site`) or wait for different numbers of threads.
   template <typename Complete>
   void Meet(Meeting& meeting, const char* what, int64_t site, int64_t wanted, const Complete& complete);
   void CheckBounds(const char* address, int64_t bytes, int64_t alignment, const char* verb);

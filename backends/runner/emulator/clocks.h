@@ -31,8 +31,8 @@ class Clocks {
   void Wait(int64_t thread, uint32_t group);
 
   uint32_t Now(int64_t thread) const { return now_[thread]; }
-  // True if an event of `who` at this time is ordered before what `thread` does now. `who` is a thread, or threads() +
-  // t for the copies of thread t, whose time is the number of the copy's group.
+  // True if an event of `who` at this time is ordered before what `thread` does now; always for `who` == `thread`.
+  // `who` is a thread, or threads() + t for the copies of thread t, whose time is the number of the copy's group.
   bool IsBefore(int64_t who, uint32_t time, int64_t thread) const {
     return who == thread || (*seen_[thread])[who] >= time;
   }

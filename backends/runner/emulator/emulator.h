@@ -7,10 +7,11 @@
 //   if (!emulation.fault().empty()) ...                  // then status is not 0
 //
 // The threads of a block are fibers. Blocks run one after the other. Shared memory and the workspace begin with bytes
-// that make NaNs. Faults: a race, a read of shared memory that nothing wrote, a deadlock, a barrier or shuffle that
-// only some of its threads reach or that they reach at different instructions, an access out of bounds or misaligned. A
-// fault ends the launch. Races and reads before writes are found in mode kRandom alone. In a block with more than 4
-// million accesses, they are looked for at fewer and fewer addresses.
+// that make NaNs. Faults: a race, a read of shared memory that nothing wrote, a deadlock, an access out of bounds or
+// misaligned, and a barrier or shuffle that only some of its threads reach, that they reach at different instructions,
+// or that is called with an invalid barrier, count or lane. A fault ends the launch. Races and reads before writes are
+// found in mode kRandom alone. In a block with more than 4 million accesses, they are looked for at fewer and fewer
+// addresses.
 //
 // The emulator shares no code with lowering, since it judges the code that lowering made. Not modelled: time, caches,
 // the order in which other blocks see writes.
@@ -32,10 +33,10 @@ struct EmulationOptions {
   uint64_t seed = 0;
   // Limits how many blocks of a launch run with checks: after this many memory accesses in the launch, no further block
   // does, but the first always does. Blocks run in the order first, last, middle, others shuffled by the seed. 0: all
-  // blocks run.
+  // blocks run with checks, in ascending order.
   int64_t most_accesses = 0;
-  // The number of launches in which the blocks beyond `most_accesses` run too, without checks and with copies at once,
-  // since later launches need what they write. In launches after these, blocks beyond the limit do not run.
+  // How many launches, from the first on, also run the blocks beyond `most_accesses`, without checks and with copies at
+  // once, since later launches need what these blocks write. In the other launches, blocks beyond the limit do not run.
   int64_t whole_launches = 0;
   // False: reports races and reads before writes only. Accesses may lie anywhere, and threads that wait for others that
   // do not come go on. This is for tests that ask whether something else finds a fault. Encode leaves this option out.
@@ -43,7 +44,7 @@ struct EmulationOptions {
 };
 
 // The tag of the field (KernelField in runner.h) that makes a runner run a kernel in the emulator. Encode returns the
-// bytes of this field, and Decode reads them. Decode returns false for bytes that Encode did not write.
+// bytes of this field, and Decode reads them. Decode returns false for bytes of another length or with an unknown mode.
 inline constexpr uint32_t kEmulationField = 5;
 std::string Encode(const EmulationOptions& options);
 bool Decode(const std::string& bytes, EmulationOptions* options);
@@ -51,7 +52,7 @@ bool Decode(const std::string& bytes, EmulationOptions* options);
 // Counts of what emulated code did: launches, blocks, barriers, accesses to memory, and blocks that ran without checks
 // or not at all (EmulationOptions::most_accesses).
 struct EmulationCounts {
-  int64_t launches = 0, blocks = 0, barriers = 0, accesses = 0;  // with checks
+  int64_t launches = 0, blocks = 0, barriers = 0, accesses = 0;  // blocks, accesses: with checks
   int64_t unchecked = 0, left_out = 0;                           // blocks
 };
 
@@ -88,7 +89,8 @@ inline constexpr int32_t kEmulationFault = 86;
 
 extern "C" {
 // Runs the blocks of a launch of `kernel`, which takes its `count` arguments as a table. `bytes` has the size of each
-// argument. Returns 0, or kEmulationFault after a fault.
+// argument. Without an Emulation, runs with the default EmulationOptions. Returns 0, or kEmulationFault after a fault,
+// also one of an earlier launch.
 int32_t kiln_emulate_launch(const char* name, void (*kernel)(void* const*), void* const* arguments,
                             const int64_t* bytes, int64_t count, int64_t blocks, int64_t threads,
                             int64_t shared_bytes);
@@ -98,8 +100,8 @@ int32_t kiln_emulate_thread();   // of the block
 int32_t kiln_emulate_block();    // of the grid
 int32_t kiln_emulate_threads();  // in a block
 int32_t kiln_emulate_blocks();   // in the grid
-// Checks a memory access of the running thread before it happens: its bounds, alignment, and races with other threads.
-// Ignores an access of 0 bytes.
+// Checks a memory access of the running thread before it happens: its bounds, its alignment, races with other threads,
+// and reads of shared memory that nothing wrote. Ignores an access of 0 bytes, and blocks that run without checks.
 void kiln_emulate_access(const void* address, int64_t bytes, int64_t alignment, int32_t write);
 void kiln_emulate_barrier(int64_t site, int32_t number, int32_t threads);  // 0 threads: all of the block
 void kiln_emulate_warp_barrier(int64_t site, int32_t mask);

@@ -2,7 +2,7 @@
 import numpy
 
 NUMPY = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1", "i1": "u1", "index": "i8"}
-GAIN = 1  # of matrices and filters
+GAIN = 1  # factor on the drawn elements of matrices and filters
 
 
 def drawn(shape, dtype, generator, is_constant):

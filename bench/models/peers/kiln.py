@@ -37,7 +37,7 @@ class KilnModel:
         self.arrays += [aligned(max(1, told["weights_bytes"])), aligned(max(1, told["arena_bytes"]))]
         self.table = (ctypes.c_void_p * len(self.arrays))(*[a.ctypes.data for a in self.arrays])
         prepared = pathlib.Path(path).with_suffix(".weights")
-        if prepared.exists():  # of the constants that the model's file holds
+        if prepared.exists():  # the build had all constants, and prepared them
             self.arrays[-2][:] = numpy.fromfile(prepared, numpy.uint8)[-told["weights_bytes"]:]
         elif self.library[stem + "_prepare_by_table"](self.table) != 0:
             raise RuntimeError(f"{path}: the weights cannot be prepared")

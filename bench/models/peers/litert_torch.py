@@ -4,7 +4,7 @@ from peers import torch as exported
 
 PACKAGES = ["--no-deps litert-torch==0.10.0 litert-converter==0.5.* ai-edge-quantizer==0.10.* ai-edge-litert==2.3.0 torchao",
             "absl-py multipledispatch tabulate jaxtyping fire scipy safetensors flatbuffers backports.strenum tqdm immutabledict protobuf",
-            *exported.PACKAGES, "transformers", "jax==0.10.2"]  # it asks for an older torch than export.py
+            *exported.PACKAGES, "transformers", "jax==0.10.2"]  # litert-torch asks for an older torch than export.py
 READS = ".pt2"
 
 

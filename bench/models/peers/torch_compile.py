@@ -7,7 +7,7 @@ PACKAGES, READS, ENVIRONMENT = exported.PACKAGES, exported.READS, "torch"
 
 
 def make(job):
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(job.folder)  # read on import
+    os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(job.folder)  # PyTorch reads it when it is imported
     import torch
     from torch._inductor import config
 

@@ -10,7 +10,7 @@ def make(job):
     from jax._src.lib import xla_client
     from jaxlib.mlir import ir
 
-    jax.config.update("jax_enable_x64", True)  # else integers of 64 bits are cut
+    jax.config.update("jax_enable_x64", True)  # else JAX makes 64-bit integers 32-bit ones
     device, found = jax.devices("cpu")[0], []
     with mlir.make_ir_context():
         module = mlir.module_to_bytecode(ir.Module.parse(job.twin.read_text()))

@@ -10,7 +10,7 @@ def input_shapes(operator):
     s = operator.shape
     if operator.kind == "conv":
         taps = [s["k"]] * len(s["spatial"])
-        channels = (s["ci"],) if s["groups"] == s["ci"] else (s["ci"] // s["groups"], s["co"])  # of the weights
+        channels = (s["ci"],) if s["groups"] == s["ci"] else (s["ci"] // s["groups"], s["co"])  # in the weights
         rest = [(s["co"],)] * (3 if s["bn_relu"] else 0)
         if s["channels_first"]:
             return [(1, s["ci"], *s["spatial"]), (*channels[::-1], *taps)] + rest

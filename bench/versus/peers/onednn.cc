@@ -73,7 +73,8 @@ extern "C" {
 const char* onednn_error() { return message.c_str(); }
 
 // Creates a convolution; null if oneDNN fails (onednn_error). `numbers`: batch, in, out, kernel, stride, pad, dilation,
-// groups, relu, transposed, then the spatial extents of the input and the output.
+// groups, relu, transposed, then the spatial extents of the input and the output. `bias` may be null. A transposed
+// convolution ignores bias and relu.
 Operator* onednn_convolution(int rank, const int64_t* numbers, int free_layouts, const float* x,
                              const float* w, const float* bias) {
   return Guarded([&] {

@@ -6,7 +6,7 @@ from peers import arrays
 
 PACKAGES = ["onednn-cpu-gomp==2023.2.0", "onednn-devel-cpu-gomp==2023.2.0", "numpy"]
 FREE = 1
-NARROW = True  # bytes and bf16 too
+NARROW = True  # covers products of bytes and of bf16 too
 
 
 def install(folder):
@@ -16,7 +16,8 @@ def install(folder):
 
 
 def covers(operator):
-    # Its reduction of all elements runs a reference implementation; of the other rows softmax alone is here.
+    # Leaves out norm, because oneDNN's reduction of all elements is a reference implementation. Of the other operators
+    # on rows, only softmax is written here.
     return operator.kind not in ("norm", "layer-norm", "gelu", "batch-norm-relu")
 
 
@@ -41,7 +42,7 @@ def make(operator, folder):
             w = arrays.contiguous(w.transpose(0, 1, 2, 4, 3, 5))
         if s.get("channels_first"):
             x = arrays.contiguous(x.transpose(0, *range(2, rank + 2), 1))
-            channels = range(w.ndim - rank)  # of the weights
+            channels = range(w.ndim - rank)  # channels of the weights
             w = w.transpose(*range(w.ndim - rank, w.ndim), *(channels if operator.kind == "transposed" else channels[::-1]))
             w = arrays.contiguous(w)
         bias = None

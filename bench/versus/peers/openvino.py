@@ -20,7 +20,7 @@ def make(operator, folder):
     for name, array in activations.items():
         request.set_tensor(name, openvino.Tensor(array, shared_memory=True))
 
-    def call(times, keep=(model, activations)):  # which the request only refers to
+    def call(times, keep=(model, activations)):  # `keep`: the request only refers to these
         for _ in range(times):
             request.infer()
 

@@ -24,7 +24,7 @@ def covers(operator):
 def target():
     import tvm
     told = os.popen("clang++-22 -march=native -E -v -x c++ /dev/null 2>&1").read()
-    cpu = re.search(r'"?-target-cpu"? "?([\w-]+)', told).group(1)  # not found, TVM would take SSE2 without a word
+    cpu = re.search(r'"?-target-cpu"? "?([\w-]+)', told).group(1)  # fails if none: TVM would silently use SSE2
     return tvm.target.Target({"kind": "llvm", "mcpu": cpu, "num-cores": 1})
 
 
@@ -73,13 +73,13 @@ def tune(operator, trials, seed, folder):
     import tvm
     from tvm.s_tir import meta_schedule as ms
 
-    def light_build(module, to, _parameters):  # in here, so that it travels to the builder by value
+    def light_build(module, to, _parameters):  # a local function is pickled by value for the builder
         from tvm.driver import build
         from tvm.s_tir.transform import RemoveWeightLayoutRewriteBlock
         return build(RemoveWeightLayoutRewriteBlock(skip_tensor_rewrite=True)(module), target=to)
 
     function, machine = workload(operator), target()
-    start = time.perf_counter()  # its import is not counted
+    start = time.perf_counter()  # TVM's import is not counted
     database = ms.tir_integration.tune_tir(
         mod=function, target=machine, work_dir=str(folder / operator.name), max_trials_global=trials, num_trials_per_iter=64,
         num_tuning_cores=1, seed=seed + 1, builder=ms.builder.LocalBuilder(max_workers=1, timeout_sec=120.0, f_build=light_build),

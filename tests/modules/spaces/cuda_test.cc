@@ -1,5 +1,5 @@
-// Tests the default space of GPUs: every sketch applies, computes the same as the original in every order of a
-// pipeline, and its threads do not race.
+// Tests the default space of GPUs: under random decisions, of which few are refused, each sketch computes the same as
+// the original with pipelined children in turn, late and in random order, and its threads do not race.
 #include <gtest/gtest.h>
 
 #include "absl/strings/match.h"
@@ -91,8 +91,8 @@ Program Depthwise(int64_t size, int64_t channels, int64_t window) {
   return b.Finish();
 }
 
-// Draws of the space for a depthwise convolution leave registers for a thread's operands: it holds a sum and an element
-// of X for each of its results, and 16 more values.
+// Draws of the space for a depthwise convolution leave registers for a thread's operands: each thread holds a sum and
+// an element of X for each of its results, and 16 more values.
 TEST(CudaSpace, LeavesRegistersForTheElementsThatAThreadMultiplies) {
   const Program program = Depthwise(32, 64, 3);
   const Target target = GpuTarget(*FindGpu("h100"));

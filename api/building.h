@@ -14,8 +14,8 @@ struct BuildSettings {
   std::string name{};           // of the function and the files; empty: the file's
   std::string target = "host";  // one of TargetNames()
   // A file with the model's constants, .safetensors or .npz. They are matched to the arguments by name, or else by
-  // order. Build prepares them and writes NAME.weights. Only for the target "host"; any other is a Mistake. If empty,
-  // NAME.weights is written only if the model's file holds all its constants.
+  // order. Build prepares them and writes NAME.weights. A target other than "host" is then a Mistake. If empty,
+  // NAME.weights is written only if the model's file holds all constants.
   std::string weights{};
   bool check = false;  // checks the library on drawn inputs before it is written; only for this machine
 };

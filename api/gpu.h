@@ -25,7 +25,7 @@ struct BundledTask {
   std::string name{};
   int programs = 0;  // in the bundle
   int drawn = 0;     // different programs that were drawn
-  int refused = 0;   // drawn programs that could not be compiled, or failed when emulated
+  int refused = 0;   // drawn programs that could not be compiled
 };
 
 struct BundleReport {

@@ -37,8 +37,8 @@ struct Finding {
 std::vector<Finding> NoiseSources();
 
 // CurrentPhase returns what this process is doing, in one word ("import", "training"), or "". It is safe in any thread
-// and in signal handlers. WatchPhases calls `changed` with the new word at each later change, in place of an earlier
-// watcher; null ends that.
+// and in signal handlers. WatchPhases calls `changed` with the new word at each later change. This replaces an earlier
+// watcher. Null removes it.
 const char* CurrentPhase();
 void WatchPhases(void (*changed)(const char* now));
 

@@ -74,7 +74,7 @@ struct ReplayResult {
   int64_t id = 0;
   std::string workload{};
   bool verified = false;
-  double recorded_seconds = 0, seconds = 0, flops = 0;  // seconds: infinity if nothing was timed
+  double recorded_seconds = 0, seconds = 0, flops = 0;  // both seconds: infinity if nothing was timed
   std::vector<double> samples{};
   std::string flags{}, how{}, noise{};
   bool same_machine = true;

@@ -136,9 +136,9 @@ class Session {
   // TuneSettings::transfer.
   absl::StatusOr<TrainResult> Train(const std::string& features, const std::string& file);
 
-  // Stops a running Tune, Build, Run, Replay, Race, Export, Bundle, or Bench of a whole soon. Tune keeps its results
-  // and reports `interrupted`. Other operations run to their end. Does nothing if no operation is running. Any thread
-  // may call it.
+  // Asks a running Tune, Build, Run, Replay, Race, Export, Bundle, or Bench of a whole to stop soon. Tune keeps its
+  // results and reports `interrupted`. Other operations run to their end. Does nothing if no operation is running. Any
+  // thread may call it.
   void Interrupt();
 
  private:

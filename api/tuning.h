@@ -104,7 +104,7 @@ struct TaskResult {
 };
 
 // A race of whole models with different schedules of their tasks. The fastest one is built if it is clearly faster than
-// the whole with the records that are fastest alone, else that one.
+// the whole with the records that are fastest alone. Otherwise that whole is built.
 struct RacedWholes {
   int wholes = 0;
   Interval seconds{};  // of the one that is built

@@ -16,8 +16,8 @@
 
 namespace kiln {
 
-// An operator on which a constant is checked: its name and a function that makes its program. Task is the program that
-// is tuned: its first task.
+// An operator on which a constant is checked: its name and a function that makes its program. Task returns the first
+// task of that program, which is tuned.
 struct Operator {
   std::string name;
   std::function<Program()> make;

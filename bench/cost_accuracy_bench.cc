@@ -1,7 +1,7 @@
 // Measures how well cost models rank programs, for each kind of features:
 //
-//   cost_accuracy_bench DB            uses measured records: those of each workload that ran, in their order, without
-//                                     races and of one machine
+//   cost_accuracy_bench DB            uses measured records: for each workload, those of one machine that ran, in
+//                                     their order, without races
 //   cost_accuracy_bench --simulated   uses random candidates of the default space on the simulated machine
 //
 // Each model learns from the first 16, 64, 256 .. programs and ranks the later ones. Prints the rank accuracy

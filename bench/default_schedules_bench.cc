@@ -3,7 +3,7 @@
 //   default_schedules_bench [--seconds 5] [--changes N] [--trials 64] [--tuned 6] [--inputs 1] [--seed 0]
 //                           [--results FILE] [--commit ID] MODEL...
 //
-// All arguments of a model but the first `--inputs` are constants. The budget is `--seconds` of CPU time and 20 ms for
+// All arguments of a model but the first `--inputs` are constants. The budget is `--seconds` of CPU time plus 20 ms for
 // each task, or `--changes` of decisions. Every task is timed with its default schedule. The tasks whose occurrences
 // take longest, `--tuned` of each model, are also tuned, with `--trials` trials each, and both schedules race. Prints
 // and appends a line of JSON for each task, and one for each model: "default" and "tuned" are seconds of one execution

@@ -6,8 +6,8 @@
 //
 // `site` is the name of a sampling site or a structural choice, or the end of that name after a '/'. `to` lists the
 // values that remain: decisions one after the other, or numbers of alternatives. An empty `to` makes the schedule
-// inert. A site that never occurs has no effect. Pin must come before the module that samples. Structure: none; a
-// pinned choice keeps the listed alternatives only.
+// inert. The pin of a site that never occurs has no effect. Pin must come before the module that samples. Structure:
+// none; a pinned choice keeps the listed alternatives only.
 #include "modules/default_modules.h"
 
 namespace kiln {

@@ -7,8 +7,8 @@
 //   const Stoppable stoppable([&] { measurer.Interrupt(); });
 //   while (!*stoppable.flag()) ...
 //
-// Such work is asked to stop and has one second. So has a command that has printed its JSON document already. Other
-// work ends at once: the database and exported files are always consistent (search/database/store.h,
+// Such work is asked to stop and has one second. A command that has printed its JSON document has one second, too.
+// Other work ends at once: the database and exported files are always consistent (search/database/store.h,
 // backends/export/export.h). A second signal kills the process. A signal that is ignored when Kiln starts (nohup)
 // stays ignored.
 #pragma once

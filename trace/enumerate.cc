@@ -61,7 +61,7 @@ std::string BlockOf(absl::string_view choice) {
 
 // Computes the next path of a depth-first search over structural choices. `made` are the choices of the last run. Those
 // that satisfy `counts` make up its path, a list of alternatives. The next path ends at the last of them that has a
-// further alternative, and takes that one. Returns false and an empty path if there is none.
+// further alternative, and takes this alternative. Returns false and an empty path if none has one.
 bool NextPath(const Choices& made, const std::function<bool(const Schedule::Choice&)>& counts,
               std::vector<int>& path) {
   path.clear();
@@ -152,7 +152,7 @@ class Enumerator {
     return absl::OkStatus();
   }
 
-  // Runs one sequence of choices: those of `block` follow `path`, and all others, and those beyond the end of `path`,
+  // Runs one sequence of choices. Those of `block` follow `path`, and take alternative 0 beyond its end. All others
   // take alternative 0. If the sequence does not apply, picks the choices of other blocks at random, up to seven times.
   // Returns the last outcome. Fails as Try does.
   absl::StatusOr<Outcome> TryAround(const std::string& block, const std::vector<int>& path) {

@@ -22,8 +22,8 @@ Target CpuTarget(int threads = 1);
 std::vector<std::string> TargetNames();
 
 // Finds a target by name. The error kInvalidArgument lists the known names. `threads` is the number of cores that
-// programs may use. For "host", 0 means all cores, and a number above that of the cores means all, too. For another
-// CPU, 0 means one core, and any number is accepted. GPUs ignore it.
+// programs may use. For "host", 0 means all cores, as does a number above theirs. For another CPU, 0 means one core,
+// and any number is accepted. GPUs ignore it.
 absl::StatusOr<Target> NamedTarget(const std::string& name, int threads = 1);
 
 // Returns an error if whole models cannot be built for the target: kUnimplemented for a GPU.

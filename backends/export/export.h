@@ -4,8 +4,8 @@
 //   NAME.o      the same function as a relocatable object
 //   libNAME.so  the same function as a shared library
 //   NAME.mlir   the scheduled program in func, scf, arith, math, vector and memref operations
-//   NAME.trace  the trace that gave the program
 //   NAME.trace  the trace that gave the program, if the options have it
+//   kiln_pool.c the thread pool, if loops run on threads: link it with NAME.o; libNAME.so contains it
 //
 // The function takes one bare pointer for each parameter. The caller allocates all arrays, which must not overlap and
 // need no alignment. The function returns 0, or 1 if an assertion of the model does not hold. It needs only libc and

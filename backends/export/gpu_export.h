@@ -22,8 +22,8 @@
 
 namespace kiln {
 
-// The compiled form of a program for a GPU, to be exported. An argument in `launches` is the position of a parameter,
-// where prepared arrays follow the program's own parameters, or an offset in the workspace.
+// The compiled form of a program for a GPU, to be exported. An argument in `launches` is the position of a parameter
+// (prepared arrays come after the program's own parameters), or an offset in the workspace.
 struct GpuProduct {
   std::string chip = "";  // "sm_90a"
   std::string cubin = "", ptx = "";

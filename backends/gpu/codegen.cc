@@ -54,8 +54,8 @@ void MarkKernel(mlir::LLVM::LLVMFuncOp kernel, const Launch& launch) {
   kernel->setAttr(mlir::NVVM::NVVMDialect::getMinctasmAttrName(), b.getI32IntegerAttr(1));
   kernel.setLinkage(mlir::LLVM::Linkage::External);
   for (unsigned i = 0; i < kernel.getNumArguments(); ++i) {
-    // Marks an argument noalias unless the kernel both reads and writes it. There LLVM would assume that no other
-    // thread writes to the argument, and keep loaded values over barriers.
+    // Marks an argument noalias unless the kernel both reads and writes it. If such an argument were noalias, LLVM
+    // would assume that no other thread writes to it, and keep loaded values over barriers.
     if (!launch.arguments[i].is_read || !launch.arguments[i].is_written)
       kernel.setArgAttr(i, mlir::LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
     kernel.setArgAttr(i, mlir::LLVM::LLVMDialect::getAlignAttrName(), b.getI64IntegerAttr(kAlignment));

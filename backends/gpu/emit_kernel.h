@@ -2,10 +2,10 @@
 //
 //   for (const Kernel& kernel : kernels) KernelEmitter(program, indices, options, module, kernel).EmitKernel();
 //
-// Each thread runs the function. Of a loop on an axis, it runs the iteration that has the thread's number on this axis.
-// Leaves outside of all loops on an axis run only in threads and blocks with number 0 on this axis. Launches number
-// blocks and threads in one dimension; the code computes the number on each axis by division and remainder. Private to
-// backends/gpu.
+// Each thread runs the function. Of a loop on an axis, it runs the iteration that has the number of the thread, or of
+// its block, on this axis. A leaf that no loop on an axis encloses runs only in threads and blocks with number 0 on
+// this axis. Launches number blocks and threads in one dimension; the code computes the number on each axis by division
+// and remainder. Private to backends/gpu.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,8 @@
 // Adds the blocks that compute an argmax or argmin to the program.
 //
 // If the index itself decides ties, or grows with the iterations, the block `argmax` computes the value and the index.
-// Otherwise it computes the value and a position: the number of an iteration in the file's order. The blocks (with
-// "min" in their names for an argmin):
+// Otherwise it computes the value and a position: the number of an iteration in the file's order. The blocks (for an
+// argmin, `min` stands in place of `max` in their names):
 //   reduce_max  the value alone, if a NaN ends the search and the file uses the value
 //   nan_at      the first position of a NaN, if a NaN ends the search
 //   argmax      the value, and the index or position; the initial value has position -1

@@ -183,8 +183,8 @@ class GenericTranslator {
     return values_.Read(operand.get(), *index, domain_, scalars_, op_);
   }
 
-  // Refuses the operation unless its result is indexed by each parallel loop once, and otherwise by zeros, but by no
-  // reduction loop. So one iteration writes each element of the result, or one for each point of the reduction loops.
+  // Refuses the operation unless each index of its result is a parallel loop or 0, and each parallel loop occurs once.
+  // So one iteration writes each element of the result, or one for each point of the reduction loops.
   mlir::LogicalResult CheckDest(mlir::AffineMap map) {
     std::vector<int> uses(domain_.size(), 0);
     bool plain = true;

@@ -55,8 +55,8 @@ struct ImportOptions {
   // `kiln.constant` are constants too.
   std::vector<int> constant_arguments;
   // If not empty, the arguments that are inputs: {"2"}, the first two, or their names, {"x", "arg3"}. Names are those
-  // of the file without "%", or "argN" by position. All others are constants, in place of constant_arguments; scalars
-  // stay scalars.
+  // of the file without "%", or "argN" by position. All others are constants, and constant_arguments is ignored.
+  // Scalars stay scalars.
   std::vector<std::string> inputs;
 
   // A file that is open for writing: import appends the bytes of large constants to it and leaves them out of the

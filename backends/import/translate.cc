@@ -182,7 +182,7 @@ class Translator {
   }
 
   // Makes the buffer of `value` the next output of the program. Copies the value to a new buffer first unless it is all
-  // elements of a temporary in order: if it is a view, an argument, a constant, a fill, or already an output.
+  // elements of a temporary, in order. So it copies other views, arguments, constants, fills, and outputs.
   mlir::LogicalResult Output(mlir::Value value, mlir::Operation* user) {
     const bool own = values_.IsWholeBuffer(value) && values_.RoleOf(value) == Role::kTemporary;
     if (!own && mlir::failed(values_.Materialize(value, user))) return mlir::failure();

@@ -4,7 +4,7 @@
 // long.
 //
 // A quick measurement has three samples, or those of half a second. It stops, with a lower bound, if the first sample
-// takes more than five times the request's best_seconds, or if the fastest of two takes more than twice as long. A
+// takes more than five times the request's best_seconds, or if the fastest of two takes more than twice best_seconds. A
 // thorough one samples for a second, or until it has five samples and the standard error of the median is 2%. A race
 // times all finalists in turns, in one process, for five seconds or until there are race_samples of each and that error
 // is 0.5%. Each finalist also runs six more times with three sets of inputs in turn. Runs with equal inputs must write

@@ -42,8 +42,7 @@ constexpr double kQuickSeconds = 0.005, kThoroughSeconds = 0.05;  // how long to
 // The timing of the reference kernel at the start: kReferenceKernelTurns turns with pauses of kBetweenTurns, or one
 // turn if an earlier process has stored the undisturbed time. A turn has kReferenceKernelSamples samples of 20 us. The
 // shortest sample counts as the undisturbed time. If a run finds that this time was too long by the factor kDisturbed,
-// that run is repeated, and so are runs that were submitted with the old time and end later. Results that were returned
-// before stay.
+// it is repeated, as are runs that were submitted with the old time and end later. Results returned before stay.
 constexpr int kReferenceKernelSamples = 250, kReferenceKernelTurns = 8;
 constexpr absl::Duration kBetweenTurns = absl::Milliseconds(25);
 constexpr double kDisturbed = 1.1;
@@ -373,11 +372,10 @@ class CpuMeasurer::Impl {
     return candidate.result.ok();
   }
 
-  // Times the candidates in turns, in several processes one after another, and returns all samples; the result of the
-  // first process that fails, if one does. The memory pages that a process gets make cache-bound kernels some percent
-  // slower or faster, sometimes twice; with several processes, the median ignores the worst. If some processes had
-  // quiet samples, only the samples of those processes count. Two processes are enough if one candidate is fastest
-  // whatever more samples say.
+  // Times the candidates in turns, in several processes one after another. Returns all samples, or the result of the
+  // first process that fails. The memory pages that a process gets make cache-bound kernels some percent slower or
+  // faster, sometimes twice; with several processes, the median ignores the worst. If some processes had quiet samples,
+  // only theirs count. Two processes are enough if one candidate is fastest whatever more samples say.
   RunResult RunRace(const std::vector<Candidate*>& racing) {
     if (racing.empty()) return {};
     RunRequest run = RunOf(*racing.front());

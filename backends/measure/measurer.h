@@ -9,10 +9,10 @@
 // widely spread magnitudes. Their outputs must be finite where the original's are.
 //
 // Timing. A quick measurement has one warm-up and three runs. It stops as a lower bound if the fastest run takes more
-// than five times MeasureRequest::best_seconds (after one run) or twice that (after two). A thorough one runs until the
-// standard error of its median is 2%. A race times finalists in turns, in up to five processes, until that error is
-// 0.5%, but for at least a fifth of `race_rounds` in each. A race of one program is the most careful timing. Timed runs
-// own `threads` cores. Builders use the other cores meanwhile, or, if there are none, build before.
+// than five times MeasureRequest::best_seconds (after one run) or twice best_seconds (after two). A thorough one runs
+// until the standard error of its median is 2%. A race times finalists in turns, in up to five processes, until that
+// error is 0.5%, but for at least a fifth of `race_rounds` in each. A race of one program is the most careful timing.
+// Timed runs own `threads` cores. Builders use the other cores meanwhile, or, if there are none, build before.
 //
 // Noise. Times are relative to a reference kernel (reference_kernel.h) that runs before and after each sample, and are
 // given in seconds of an undisturbed machine. A sample is quiet if the reference kernel beside it took no longer than

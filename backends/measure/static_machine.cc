@@ -138,8 +138,8 @@ RunRequest StaticMachine::EmulatedRun(const Program& scheduled, const BuildResul
 
 // Adds the outcome of the emulated run to the candidate's result: a failure replaces it, and an interrupt resets it. If
 // the original was too slow to run, compares some elements that the emulated blocks wrote with the interpreter
-// (`spot_checked`). A difference is wrong_result, and no compared element is timed_out. A result that is still ok
-// becomes `verified` and `emulated`. Deletes the file `outputs`.
+// (`spot_checked`). A difference gives wrong_result. If no element could be compared, the result is timed_out. A
+// result that is still ok becomes `verified` and `emulated`. Deletes the file `outputs`.
 void StaticMachine::Judge(const RunResult& ran, const MeasureRequest& request, const std::string& outputs,
                           MeasureResult* result) {
   const Reference& reference = ReferenceOf(*request.original);

@@ -171,8 +171,7 @@ class Child {
     buffer->Protect();
   }
 
-  // Starts and pins the pool's threads, if there are several. It is a failure if not all of them run. Limits are set
-  // later: they apply to the candidate only.
+  // Starts and pins the pool's threads if there are several, or fails. Limits come later: they are for candidates only.
   MaybeFailure StartThreads() {
     if (request_.threads < 1 || request_.threads > kMaxThreads)
       return Failure{.detail = absl::StrCat(request_.threads, " threads; there are 1 to ", kMaxThreads)};

@@ -125,8 +125,8 @@ void BecomeChild(pid_t parent) {
   }
 }
 
-// Forks a child that runs the request, and returns its result, or how it died; the status kInterrupted if there is no
-// pipe or process left. Returns nullopt, and ends the child, if the other end of the socket is closed.
+// Forks a child that runs the request, and returns its result, or how it died. The status is kInterrupted if no pipe or
+// process can be made. Returns nullopt, and ends the child, if the other end of the socket is closed.
 std::optional<RunResult> RunInChild(const RunRequest& request, int socket, RunNote* note) {
   const Deadline deadline = SecondsFromNow(request.limits.seconds);
   int ends[2];

@@ -6,9 +6,9 @@
 
 namespace kiln {
 
-// Limits this process to `bytes` more memory (not with AddressSanitizer), to about `seconds` times the number of the
-// machine's cores of processor time, all threads together, to `file_bytes` for any one file, and to 64 open files. A
-// crash then leaves no core dump.
+// Limits this process to `bytes` more memory (not with AddressSanitizer), to processor time of about `seconds` for each
+// core of the machine, summed over all threads, to `file_bytes` for any one file, and to 64 open files. A crash then
+// leaves no core dump.
 void SetLimits(double seconds, int64_t bytes, int64_t file_bytes);
 
 // Restricts this process to the system calls for loading a library, reading files, writing to open files, computing,

@@ -41,8 +41,8 @@ class WorkerProcess {
   // the answer is not kOk, the process has been ended.
   Answer Ask(const std::string& request, double seconds);
 
-  // Closes the socket, so that the worker ends, and waits for its end. After a second, kills the worker and its process
-  // group.
+  // Closes the socket, so that the worker ends, and waits for its end. If it still runs after a second, kills it and
+  // its process group.
   void Stop();
 
   // Returns the worker's process id; 0 if it does not run. Any thread may call it.

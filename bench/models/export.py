@@ -24,7 +24,7 @@ class WeightsAsArguments(nn.Module):
         super().__init__()
         state = dict(module.named_parameters()) | {
             name: value for name, value in module.named_buffers() if value.dim() or value.is_floating_point()}
-        self.module, self.count, self.names = [module], len(inputs), list(state)  # in a list: not registered here
+        self.module, self.count, self.names = [module], len(inputs), list(state)  # nn.Module does not register lists
         self.arguments = (*inputs, *(value.detach() for value in state.values()))
 
     def forward(self, *arguments):

@@ -123,8 +123,7 @@ LoopNestSummary::Values LoopNestSummary::ValuesOf(Range marks, int32_t iters) {
   return values;
 }
 
-// Returns a guess of a computed index, not exact and not bounded: the loops of all iter values (kIndex) and all indices
-// of loads in its expression, each loop as a term with scale 1.
+// Returns a guess of a computed index, not exact and not bounded: all loops that occur in it, each with scale 1.
 LoopNestSummary::Value LoopNestSummary::Guess(Id index, int32_t iters) {
   Values sources;
   absl::InlinedVector<Id, 8> open{index};
@@ -312,8 +311,7 @@ void LoopNestSummary::DivideSlow(const Value& value, const IndexSplit& split, Va
     }
   }
   out.exact = false;
-  // Bounds the value before the division. If no remainder is taken, terms that are multiples of the divisor stay linear
-  // and are left out of the bounds.
+  // Bounds the value before the division. Without a remainder, multiples of the divisor stay linear and do not count.
   const auto divides = [&](const NestTerm& t) {
     return split.extent == 0 && !t.guess && t.scale > 0 && t.scale % split.lower == 0;
   };
@@ -455,7 +453,7 @@ bool LoopNestSummary::IsPrivate(Id buffer, const NestLoop& loop) const {
 
 // Compacts one axis of a buffer and returns its new size: removes the terms of loops around the allocation, and of axes
 // whose iterations have their own copies (compared by kind and extent). Changes nothing, and returns the old size,
-// unless all accesses agree on these terms, the rest of what is read is also written, and the axis gets smaller.
+// unless there are such terms, all accesses agree on them, the rest of what is read is written, and the size shrinks.
 int64_t LoopNestSummary::PlaceAxis(const NestBuffer& placed, int axis) {
   const Id buffer = accesses_[placed.first].buffer;
   const auto outside = [&](const NestTerm& t) {

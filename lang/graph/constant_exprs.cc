@@ -22,7 +22,8 @@ void FindIters(const Program& p, Id expr, std::set<int>& iters) {
   for (const Id operand : e.Operands()) FindIters(p, operand, iters);
 }
 
-// Moves the nests that read only constants, and what such nests compute, before all others. Their order stays.
+// Moves the nests that read only constants and results of such nests, and write only temporaries, before all others.
+// Their order stays.
 void MoveConstantsFirst(Program& p) {
   std::vector<char> varies(
       p.buffers.size());  // by buffer: 1 if something computes it from more than constants

@@ -15,7 +15,7 @@ namespace kiln {
 // outlive it.
 class ConstantBuffers {
  public:
-  // Moves the nests that read only constants, and what such nests compute, before all other nests.
+  // Moves the nests that read only constants and results of such nests before all other nests.
   explicit ConstantBuffers(Program& program);
 
   // True for a constant, with bytes or without, and for a buffer that the prepare phase computes from constants of the

@@ -22,10 +22,10 @@ namespace kiln {
 // in between, each of which only applies an affine function, are inlined first (also if nothing folds then). A start
 // value of the sum that reads constants alone becomes a part of the shift.
 //
-// A scale folds if each iter on which it depends alone indexes a whole dimension of the weights. Nothing folds if the
-// sum is a result of the model, if its readers are anything but one store that reads each element once, or if it starts
-// from 0 and its reader only adds a number or a constant that needs no computing. If a sum does not fold with its
-// reader, a new store adds its start value to the finished sum, unless the start value is a number or the sum is a
+// A scale folds if each iter on which it depends indexes a whole dimension of the weights by itself. Nothing folds if
+// the sum is a result of the model, if its readers are anything but one store that reads each element once, or if it
+// starts from 0 and its reader only adds a number or a constant that needs no computing. If a sum does not fold with
+// its reader, a new store adds its start value to the finished sum, unless the start value is a number or the sum is a
 // result. Returns the number of sums that changed in either way. Safe from any thread.
 int FoldAffine(Program& program);
 

@@ -107,8 +107,8 @@ class OperandOrder {
   mutable absl::flat_hash_map<Id, int> ranks_;
 };
 
-// Rewrites each block so that its iters have one order. Leaves out iters with one value, but a reduction keeps one
-// reduction iter. Then removes the dimensions of one element from temporaries.
+// Rewrites each block so that its iters have one order. Leaves out iters with one value, but a reduction keeps at least
+// one reduction iter. Then removes the dimensions of one element from temporaries.
 class Iteration {
  public:
   explicit Iteration(Program& program) : p_(program) {}

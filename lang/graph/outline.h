@@ -78,9 +78,9 @@ struct Task {
 // No task is made of a group whose blocks all compute prepared buffers or serve only the status (buffers of
 // Role::kStatus), nor of blocks that MarkViews marked as copies without work (lang/graph/views.h). If at most one group
 // is left, the whole program is the task. Otherwise a task is named PROGRAM_BLOCK after its block with the most
-// operations, a reduction with reuse first; _2, _3, .. follow if the name is taken. Each task has its dimensions merged
-// (lang/graph/merge_dims.h). Before that, a task that is a part of the program loses its dimensions of one element if
-// HasGivenConstants is true of the program.
+// operations, a reduction with reuse first. If the name is taken, _2, _3, .. follow. Each task has its dimensions
+// merged (lang/graph/merge_dims.h). Before that, a task that is a part of the program loses its dimensions of one
+// element if HasGivenConstants is true of the program.
 //
 // `foreign`: calls of foreign functions, which run between the tasks. A task does not contain blocks both before and
 // after such a call, and a program with foreign calls is never its own task.

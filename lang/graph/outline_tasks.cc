@@ -224,8 +224,8 @@ class Grouping {
   std::vector<Group> groups_;  // by their first unit
 };
 
-// Returns the blocks that only serve the status: they write it, or write temporaries that such blocks read and nothing
-// else does.
+// Returns the blocks that only serve the status: they write it, or write temporaries that only such blocks read (at
+// least one).
 std::set<Id> StatusBlocks(const Program& p, absl::Span<const ForeignCall> foreign) {
   std::set<Id> read_by_foreign;
   for (const ForeignCall& call : foreign) read_by_foreign.insert(call.reads.begin(), call.reads.end());

@@ -23,9 +23,9 @@ struct Contraction {
 
 // Returns the factors of a block that sums products of two different reads, and its iters divided into batch (spatial,
 // in both factors), n (in the second alone), m (other spatial iters) and k (reductions). Returns kFailedPrecondition,
-// with the reason, for other blocks, and if the sum does not start from 0 or the block has domain marks. Each index of
-// the result must be a constant, or an iter plus a constant that no other index has. Each iter with several values must
-// be in the result and a factor if it is spatial, and in both factors but not the result if it is a reduction.
+// with the reason, for other blocks, and if the block has initial values or domain marks. Each index of the result must
+// be a constant, or an iter plus a constant that no other index has. Each iter with several values must be in the
+// result and a factor if it is spatial, and in both factors but not the result if it is a reduction.
 absl::StatusOr<Contraction> AsContraction(const Program& program, Id block);
 
 // Returns the load in a factor: the factor itself, or the load that paddings with constants (kWithin) are around.

@@ -1,5 +1,5 @@
 // annotate-block, annotate-loop: attach a key and a number that modules and lowering may read. Blocks and loops stay as
-// they are; but `fast-math` permits less accurate functions, and `finite` is an assumption about the data.
+// they are. But `fast-math` permits less accurate functions, and `finite` is an assumption about the data.
 #include "lang/analysis/annotations.h"
 #include "lang/schedule/primitive.h"
 

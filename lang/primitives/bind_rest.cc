@@ -23,8 +23,8 @@ namespace kiln {
 namespace {
 
 struct Nest {
-  // The outer serial loops of the nest whose iterations are independent and do not only repeat stores. Each is the only
-  // child of the previous one; loops on block axes may be around all of them.
+  // The outer serial loops of the nest whose iterations are independent and repeat no stores to global memory. Each is
+  // the only child of the previous one. Loops on block axes may be around all of them.
   std::vector<Id> outer;
   bool threads = false;      // the nest already has threads
   bool reduces = false;      // a block of it reduces

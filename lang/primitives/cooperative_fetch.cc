@@ -44,9 +44,9 @@ int64_t LargestDivisor(int64_t n, int64_t most) {
   return divisor;
 }
 
-// Returns how many threads on each axis share `work` copies: on x, then y, then z, the largest divisor of what is left.
-// If each thread would then have more than twice as many copies to make as with all threads, returns all threads of the
-// nest; some have nothing to do in the last round.
+// Returns how many threads on each axis share `work` copies: on x, then y, then z, the largest divisor of what is left
+// that the axis has threads for. If each thread would then have more than twice as many copies to make as with all
+// threads, returns all threads of the nest; some have nothing to do in the last round.
 Axes Sharing(const Threads& threads, int64_t work) {
   Axes all, some;
   if (threads.x > 1) all[LoopKind::kThreadX] = threads.x;

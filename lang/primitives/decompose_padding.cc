@@ -4,8 +4,8 @@
 //                                                                  for i in 0..8: B[i+2] = A[i]
 //
 // Splits a padding block into two. A new block stores the constant everywhere; it gets copies of the loops at and below
-// the given one. The old block then exists only inside the bounds. Each of its loops shrinks to this range if an iter
-// is the loop plus a constant; elsewhere the bounds remain as guards.
+// the given one. The old block then has instances only inside the bounds. Its loops at or below the given one shrink to
+// the bounds where an iter is such a loop plus a constant (Shrink). Elsewhere the bounds remain as guards.
 #include <algorithm>
 #include <map>
 

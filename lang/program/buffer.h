@@ -1,5 +1,5 @@
 // Declares buffers: element type, role, scope, shape, layout, and the bytes of constants (design D1). Blocks index a
-// buffer by its logical shape. Its layout determines where the elements lie in memory, and changes no result.
+// buffer by its logical shape. The layout determines where the elements lie in memory, and changes no result.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct Scope {
 Scope ScopeOf(Storage storage);
 
 // What a buffer is to the program's function. The roles kInput, kOutput, kConstant and kScalar (an input of rank 0) are
-// parameters, in the order of Program::parameters; a constant whose bytes the program holds is none. kTemporary is
+// parameters, in the order of Program::parameters, except constants whose bytes the program holds. kTemporary is
 // internal. kStatus is an i32 of rank 0 that the function returns: 0 means success, and any other value means that the
 // outputs are not valid. A program has at most one buffer of kStatus.
 enum class Role : uint8_t { kInput, kOutput, kConstant, kScalar, kTemporary, kStatus };

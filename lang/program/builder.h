@@ -43,8 +43,8 @@ class Builder {
   // Adds a constant buffer with these bytes (row-major). If `bytes` is empty, the caller of the program passes the
   // constant as an argument.
   Id Constant(absl::string_view name, DType dtype, const std::vector<Extent>& shape, std::string bytes = "");
-  // MakeOutput turns a temporary into the last parameter so far, an output. MakeStatus turns one into the status that
-  // the function returns. Both abort if the buffer is not a temporary.
+  // MakeOutput turns a temporary into an output, which becomes the last parameter so far. MakeStatus turns one into the
+  // status that the function returns. Both abort if the buffer is not a temporary.
   void MakeOutput(Id buffer);
   void MakeStatus(Id buffer);
   Id Scalar(absl::string_view name, DType dtype);  // an input of rank 0

@@ -92,8 +92,8 @@ struct Monoid {
 };
 absl::string_view ToString(Monoid::Kind kind);
 
-// Where a block comes from (design D1, D9): from a block of the imported program, or from a primitive that added it as
-// a copy of a buffer, with or without padding.
+// Where a block comes from (design D1, D9): from a block of the imported program, or from a primitive that added it to
+// copy or pad a buffer.
 struct Provenance {
   enum class Kind : uint8_t { kCompute, kCopy, kInit, kPartial, kPadding };
   Kind kind = Kind::kCompute;

@@ -41,8 +41,8 @@ using ScalarFunction = Scalar (*)(Scalar a, Scalar b, Scalar c);
 bool HasFunction(Op op, DType operand_type);
 ScalarFunction FunctionOf(Op op, DType operand_type);
 
-// Converts a value between dtypes as the operation `op` does: kCast, kCastUnsigned or kBitcast. A float becomes an
-// integer by truncation to 64 bits (saturated; NaN gives 0), which then wraps to the width of `to`.
+// Converts a value between dtypes as the operation `op` does: kCast, kCastUnsigned or kBitcast. Except by kBitcast, a
+// float becomes an integer by truncation to 64 bits (saturated; NaN gives 0), which then wraps to the width of `to`.
 Scalar CastScalar(Op op, DType from, DType to, Scalar value);
 
 // Rounds (floats) or wraps (integers) the result of an operation's function to its dtype.

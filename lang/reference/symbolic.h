@@ -14,7 +14,7 @@
 // before writes, and reductions without initialization. A gather at an unknown index counts as a read of every element
 // that it may reach. It finds conflicts between iterations of a parallel, vectorized, virtual-thread or GPU axis loop:
 // an iteration must not read, overwrite with a different value, or (unless the iterations are lanes or threads) combine
-// into what another iteration wrote; buffers that each iteration has for itself may be overwritten. And it finds reads
+// into what another iteration wrote. Buffers that each iteration has for itself may be overwritten. And it finds reads
 // of what another owner (a thread, warp or block) wrote to its own copy of a buffer.
 //
 // Runs about 5 million instances per second. Pure; any number of threads may run the same program.

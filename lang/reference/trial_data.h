@@ -30,8 +30,8 @@ using TrialData = std::vector<std::optional<ValueRange>>;
 // format.
 using DrawTrialData = std::function<std::vector<std::string>(const TrialData&)>;
 
-// Returns ranges for which the program is proven to be defined. If none are found, `draw` is given and the program is
-// small, draws data and interprets the program up to 40 times, and returns the first ranges whose data were defined.
+// Returns ranges for which the program is proven to be defined. If none are found, but `draw` is given and the program
+// is small, draws data and interprets the program up to 40 times, and returns the first ranges whose data were defined.
 // Otherwise returns the ranges that leave the fewest operations in doubt. kFailedPrecondition, with the block and the
 // operation, if these leave a division or shift that is undefined for all inputs.
 absl::StatusOr<TrialData> TrialRanges(const Program& program, const DrawTrialData& draw = nullptr);

@@ -26,7 +26,8 @@ struct Parts {
 // Returns the plan for factoring the reduction of the block; `is_outer` tells which loops get partial results.
 // kFailedPrecondition if it cannot be factored. The block must be a reduction that initializes itself, has no domain
 // and no blocks within, and is the only writer of its results. Tiles may be imperfect at their last level only. No loop
-// may feed both spatial and reduction iters, and reduction iters must be sums of loops times positive factors.
+// may feed both spatial and reduction iters, and reduction iters must be sums of loops, or of their quotients and
+// remainders, each times a positive factor.
 absl::StatusOr<Parts> FactorReduction(const Program& program, Id block,
                                       const std::function<bool(Id loop)>& is_outer);
 

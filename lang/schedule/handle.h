@@ -1,9 +1,9 @@
 // Handles of blocks, loops and sampled values, and lists of handles. Modules get them from schedules.
 //
 // The lists std::vector<Loop>, std::array<Loop, 2> and so on check the indices of [], front and back. An index past the
-// end or below 0 is recorded with the caller's line. The next step, choice or end of a section of a schedule in the
-// same thread makes that schedule inert. The standard allows a program to specialize these templates for its own types
-// ([namespace.std]), so that a module cannot bypass the check by accident.
+// end or below 0 is recorded with the caller's line. The next step, choice, ExtentOf or end of a section of a schedule
+// in the same thread makes that schedule inert. The standard allows a program to specialize these templates for its own
+// types ([namespace.std]), so that a module cannot bypass the check by accident.
 #pragma once
 
 #include <array>

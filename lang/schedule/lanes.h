@@ -14,7 +14,7 @@ bool Lanes(const Program& program, Id block, Id loop);
 
 // The loops of a block that transposes. Along `lanes`, the block reads neighbors in memory and writes with a stride;
 // along `rows`, it writes neighbors. Both are in `nest`: the serial loops that contain nothing but this block,
-// outermost first. AsTransposing returns nullopt for a block that does not transpose, reduces, or has several results.
+// outermost first. AsTransposing returns nullopt for a block that reduces, has several results, or does not transpose.
 struct Transposing {
   Id lanes = kNone, rows = kNone;
   int64_t panel = 0;  // rows that the layout stores next to each other; 0: all

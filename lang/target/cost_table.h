@@ -49,7 +49,7 @@ struct CostTable {
   int64_t cache_ways = 8;       // associativity of L1 and L2
 
   // Limits of the primitives vectorize-inner and sample-compute-location (lang/primitives).
-  // vectorize-inner: most instructions of a block; a register of lanes is always allowed.
+  // vectorize-inner: most instructions of a vectorized loop. One register of lanes is always allowed.
   int64_t function_line = 128;
   double most_repeats = 16;  // a sampled location may run each instance at most this often, on average
 

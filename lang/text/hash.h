@@ -1,7 +1,7 @@
 // Compares programs, independent of their names and ids.
 //
 // Two programs are equal if these agree: the tree with its loops' extents, kinds, annotations and pipelines; the blocks
-// with their iters, resolved bindings and guards, bodies, monoids, annotations and intrinsics; which nests are
+// with their iters, resolved bindings and guards, domains, bodies, monoids, annotations and intrinsics; which nests are
 // prepared; and the properties of parameters and used buffers (role, shape, dtype, scope, layout, data). Names of
 // programs, buffers, loops, blocks and iters, ids, the order of the pools, provenance, dead loops and taint do not
 // count. The hash depends only on what counts, so it is stable across runs, machines and versions of libraries. It

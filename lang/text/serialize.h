@@ -18,7 +18,7 @@ namespace kiln {
 std::string Serialize(const Program& program);
 
 // Reads what Serialize wrote. Returns kInvalidArgument for bytes that are truncated, changed or from another version,
-// and for a program with a wrong id or range, or that Verify rejects.
+// and for a program with a wrong id or range, or one that Verify rejects.
 absl::StatusOr<Program> Deserialize(absl::string_view bytes);
 
 }  // namespace kiln

@@ -198,7 +198,7 @@ class Printer {
 
   // Prints a line for each iter of a block, with its binding as a sum over loops and iters of the enclosing block.
   // Before them prints a `let` line for each mark in these sums that may exceed its extent or is divided, and for each
-  // guard. A guard that the sum does not contain is named after `where`.
+  // guard but that of the iter's own extent. A guard that the sum does not contain is named after `where`.
   void PrintIters(Id node, Id scope_block, UniqueNames& scope) {
     std::map<Id, std::string> lets;
     const auto name_of = [&](Source s) {

@@ -5,7 +5,7 @@
 //   block-x i0: thread-y i1: thread-x t: { for k0: unrolled v: B.acc[i, t] sum= f(i, k0, t, v);  B[i] sum= B.acc }
 //
 // Each thread sums its elements in a register: vectors of up to 4 elements, `threads` vectors apart. Then the threads
-// combine their sums. Threads share the last reduction loop, which must have at least 32 terms, in a multiple of 8.
+// combine their sums. Threads share the last reduction loop, which must have at least 32 terms, and a multiple of 8.
 //
 // Applies to: unscheduled reductions, on GPUs, that initialize their result and store it at single iters. They must
 // reuse nothing, or have fewer results than 4 * multiprocessors * threads of the largest block. Structure:

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kWordBytes = 4;  // width of a bank of shared memory
 
-// Returns the map that cuts the last dimension into panels; for two: "(d0, d1) -> (d1/WIDTH, d0, d1%WIDTH)".
+// Returns the map that cuts the last dimension into panels; for two dimensions: "(d0, d1) -> (d1/WIDTH, d0, d1%WIDTH)".
 std::string Panels(int dims, absl::string_view width) {
   std::vector<std::string> names;
   for (int d = 0; d < dims; ++d) names.push_back(absl::StrCat("d", d));

@@ -2,7 +2,7 @@
 //
 //   B[i, j] = f(A[i, j]);  C[i, j] = g(B[i, j])      ->      C[i, j] = g(f(A[i, j]))
 //
-// Applies to: plain stores. A block that reads nothing is inlined into its consumers if the primitive applies. Another
+// Applies to: plain stores. A block that reads nothing is inlined into its consumers if compute-inline applies. Another
 // block is inlined into its consumers if it is cheap to compute again, or if it has one reader that reads each element
 // once. Otherwise it is inlined into its producer, if that is possible. A block that permutes what it reads is not
 // inlined, since that would turn a contiguous access into a strided one. Under Policy::kInlinedConstants, a block that

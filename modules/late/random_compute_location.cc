@@ -1,5 +1,5 @@
-// Random-Compute-Location: samples where a block is computed: inline, in its own nest, or in a consumer's nest. This
-// consumer is the first one.
+// Random-Compute-Location: samples where a block is computed: inline, in its own nest, or in a consumer's nest. If
+// there are several consumers, it is the first one.
 //
 //   B[i] = f(i);  for o: for t: C[..] = B[4*o + t]      ->      inline, where it is, or below o
 //

@@ -9,8 +9,7 @@
 // The channels of the result are then innermost in memory, so tiles vectorize along them.
 //
 // Applies to: unscheduled blocks, under Policy::kNchwcLayout, that reuse what they load and move a window over
-// dimensions behind the channels of an input. An input gets the layout only if its channel count is a multiple of the
-// vector's lanes, and so does the result. Declines if neither does.
+// dimensions behind the channels of an input. Inputs and result get the layout only if vectors divide their channels.
 // Structure:  nchwc = no | yes
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"

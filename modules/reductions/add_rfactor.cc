@@ -6,10 +6,9 @@
 //   -> lanes:  for i0: { for k0: for i1: vectorized k1: B.rf[i1, k1] sum= f(..)         i1 unrolled, B.rf in
 //                        for i1: vectorized k1: B[i0, i1] sum= B.rf[i1, k1] }           registers
 //
-// Applies to: unscheduled reductions that initialize their results. Chunks: the target has several cores, and the
-// spatial loops have fewer iterations than the reduction loops and than max-jobs-per-core times the cores. Lanes, under
-// Policy::kRfactorLanes: tiles would reuse what they load, and the innermost reduction loop can be vectorized, but no
-// spatial loop can (matrix times vector). Declines if neither applies.
+// Applies to: unscheduled reductions that initialize their results. Chunks: there are several cores, and fewer spatial
+// iterations than reduction iterations and than max-jobs-per-core times the cores. Lanes, under Policy::kRfactorLanes:
+// tiles would reuse loads, and the last reduction loop gives lanes, but no spatial loop (matrix times vector).
 // Structure:  rfactor = none | chunks | lanes; alternatives that do not apply are left out
 // Sampling sites: the number of chunks; the rows and the lanes
 #include "absl/strings/str_cat.h"

@@ -94,8 +94,8 @@ void LayOutUnits(Schedule& s, Block block, const IntrinsicFamily& unit) {
 
 // Adds an accumulator for the sums of a tile in registers, or on the stack for an intrinsic with results in memory,
 // until the last reduction level is done. With `cache`, a buffer on the stack also accumulates over all reduction
-// levels. Orders the loops of the blocks that add an accumulator to the result. Unrolls those of the first such block
-// but the last one, which it vectorizes if there is an `axis` or `unit`.
+// levels. Orders the loops of the blocks that add an accumulator to the result. In the first such block, unrolls all
+// these loops but the last one, and vectorizes the last one if there is an `axis` or `unit`.
 void Accumulate(Schedule& s, Block block, const Tiles& tiles, const std::optional<VectorAxis>& axis,
                 const IntrinsicFamily* unit, bool cache) {
   const bool memory = unit != nullptr && unit->result == Storage::kGlobal;

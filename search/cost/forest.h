@@ -47,7 +47,7 @@ struct Forest {
 
 std::string Serialize(const Forest& forest);
 // Parses all of the bytes as trees for rows of `dim` features. Returns kInvalidArgument for malformed bytes; the
-// message names the tree, and the node if one is at fault.
+// message names the tree and the node at fault, if there are any.
 absl::StatusOr<Forest> ParseForest(absl::string_view bytes, int dim);
 
 }  // namespace kiln

@@ -5,11 +5,11 @@
 //   pairwise        w log(1 + exp(s_b − s_a))   for pairs of one task in which a is known to be faster
 //                                               than b; failed programs are slower than all others
 //
-// The target is log y, which is at most 0, instead of y. Each row then lowers the score, as each row adds to the time,
-// and more rows do not make a program look better. (With target y, programs with different numbers of rows were ordered
-// worse than by chance.) The weight w grows with the throughput, because the search needs the fast programs. The weight
-// of a pair also grows with the difference. The weights are scaled to a mean curvature of 1 per program at s = 0, so
-// that a regularizer has the same effect in both losses.
+// The target is log y, which is at most 0, instead of y. Each row then mostly lowers the score, as it adds to the
+// time, and more rows do not make a program look better. (With target y, programs with different numbers of rows were
+// ordered worse than by chance.) The weight w grows with the throughput, because the search needs the fast programs.
+// The weight of a pair also grows with the difference. The weights are scaled so that the mean curvature at s = 0 is
+// 1 per program. A regularizer then has the same effect in both losses.
 #pragma once
 
 #include <vector>
@@ -23,11 +23,12 @@ enum class Loss { kSquaredError, kPairwise };
 
 struct LossOptions {
   Loss kind = Loss::kSquaredError;
-  // The least throughput in the loss, in (0, 1). Both losses weigh slower and failed programs as if they had this
-  // throughput, and the squared error also takes its logarithm as their target.
+  // The least throughput of a weight, in (0, 1). The weight of a slower or failed program is computed with this
+  // throughput. The squared error also takes its logarithm as the target of such programs. The difference within a pair
+  // is that of the throughputs themselves.
   double least_throughput = 0.05;
   // In the pairwise loss, each program draws this many partners from its task, with replacement, if the task has more
-  // programs than this. Otherwise all pairs of the task count. Pairs whose order is unknown are left out.
+  // programs than this. Otherwise all pairs of the task count. Pairs of equal or unknown order are left out.
   int pairs_per_program = 32;
 };
 

@@ -1,5 +1,6 @@
-// Boosted trees as a cost model. The score of a program is the sum of the trees' values over its rows, plus the score
-// of the base model with `residual`. The loss is on that sum (search/cost/loss.h), so only whole programs need labels.
+// Boosted trees as a cost model. The score of a program is the sum of the trees' values over its rows. With `residual`,
+// the score of the base model is added. The loss is on that sum (search/cost/loss.h), so only whole programs need
+// labels.
 //
 // Training cost. An update normally adds `more_trees` trees to the existing ones. It starts from scratch with
 // `first_trees` trees if the number of programs has grown by the factor `rebuild_growth` since the last such start, or

@@ -8,8 +8,8 @@
 namespace kiln {
 
 // Chooses the best of the records that are offered. If a run raced its fastest programs, only the race's records of
-// that run count: a faster record outside the race is just the luckiest of many. The fastest record of all runs that
-// counts is best; ties go to the smaller id. Not thread safe.
+// that run count: a faster record outside the race is just the luckiest of many. Of the records that count, in all
+// runs, the fastest is best; ties go to the smaller id. Not thread safe.
 class BestOfRuns {
  public:
   // Adds a record to those from which Best chooses. The record must satisfy CanBeBest, and records must come in the

@@ -22,11 +22,11 @@
 // Threads: one thread at a time may use a store object, and a forked child must not use it. To share a file,
 // open one object per thread or process.
 //
-// Errors: kInvalidArgument = a malformed row or path, or a file that is no database of Kiln, kNotFound = no such id,
-// kAlreadyExists = the trial or run exists already, kFailedPrecondition = the run is finished, or a newer Kiln made the
-// file, kUnavailable = locked for too long or an I/O failure, kResourceExhausted = no space or memory left,
-// kPermissionDenied, kDataLoss = the file is damaged, kInternal = any other error of SQLite. The message names the
-// path, what was found and what to do. A failed operation changes nothing.
+// Errors: kInvalidArgument = a malformed row or path, or a file that is no database of Kiln, kNotFound = no such id or
+// directory, kAlreadyExists = the trial or run exists already, kFailedPrecondition = the run is finished, a newer Kiln
+// made the file, or the file cannot use write-ahead logging, kUnavailable = locked for too long or an I/O failure,
+// kResourceExhausted = no space or memory left, kPermissionDenied, kDataLoss = the file is damaged, kInternal = any
+// other error of SQLite. The message names the path, what was found and what to do. A failed operation changes nothing.
 #pragma once
 
 #include <optional>

@@ -11,7 +11,7 @@
 //
 // There are curves for ten pairs (i, j). All numbers x are written as log2(1 + x), except one flag. The row also holds
 // the numbers of the block's instances, operations, loops and buffers, the extents of its vectorized, unrolled and
-// parallel loops and of its innermost other loop, the stride of its lanes, and the flag, which says whether that
+// parallel loops and of its innermost other loop, the strides of its lanes, and the flag, which says whether that
 // innermost loop reduces.
 #pragma once
 

@@ -53,7 +53,7 @@ class GpuRoofline {
 
   // Estimates the cycles of the program that `nests` has read. `compiled` is what a compiler reports about the kernels,
   // the children of the root, in program order. If it does not have one entry for each kernel, each kernel gets the
-  // maximum of each number over its entries. If it is empty, all numbers are guessed.
+  // maximum of each number over all entries. If it is empty, all numbers are guessed.
   double Cycles(const LoopNestSummary& nests, absl::Span<const CompiledKernel> compiled = {});
 
   // Return the GPU, and the work and the cycles of each kernel that the last call of Cycles computed.

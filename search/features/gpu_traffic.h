@@ -3,8 +3,9 @@
 //   traffic.L2Bytes(work, statement, 64 << 10)     // with 64 KiB of the L1 cache for a thread block
 //   traffic.OfKernel(work, kernel, 132, 50 << 20)  // if 132 thread blocks run at a time, with an L2 cache of 50 MiB
 //
-// An L1 cache keeps what the innermost loops read, as far as it fits. It keeps no stores: each goes on to the L2 cache.
-// What a kernel reads comes from memory once if all of it fits the L2 cache, and at worst once a wave of thread blocks.
+// An L1 cache keeps what the innermost loops touch, as far as it fits. Stores take room in it, but each goes on to the
+// L2 cache. What a kernel reads comes from memory once if all of it fits the L2 cache, and at worst once a wave of
+// thread blocks.
 #pragma once
 
 #include <vector>

@@ -13,10 +13,10 @@ namespace kiln {
 // Undisturbed times usually differ less.
 inline constexpr double kRaceDiffers = 1.2;
 
-// The number of samples, and of quiet samples: the reference kernel took at most 1.1 times its undisturbed time beside
-// them, and no other process had the core meanwhile. Records do not say which samples were preempted, so `quiet` is the
-// smaller one of the counts that satisfy each condition. Mostly returns true if at least half of the samples are quiet,
-// or if there are none.
+// The number of samples, and of quiet ones. Beside a quiet sample, the reference kernel took at most 1.1 times its
+// undisturbed time, and no other process had the core meanwhile. Records do not say which samples were preempted, so
+// `quiet` is the smaller one of the counts that satisfy each condition. Mostly returns true if at least half of the
+// samples are quiet, or if there are none.
 struct Quiet {
   int quiet = 0, samples = 0;  // samples is 0 if the measurer does not report it
   bool Mostly() const { return 2 * quiet >= samples; }

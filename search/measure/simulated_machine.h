@@ -3,9 +3,9 @@
 // The time of a program is a constant plus the sum over its blocks (those without blocks inside, outside of the prepare
 // phase) of three parts. Arithmetic is divided by the lanes of a vectorized loop if its accesses are contiguous, and
 // counts four times if the unrolled code is longer than the target allows. Each iteration of a serial or parallel loop
-// has an overhead. Traffic of three caches: data that a loop touches is fetched again in each of its iterations unless
-// it fits. Parallel loops divide the three parts by their iterations, at most by the cores. The formula is crude, but
-// it rewards what real machines reward: tiles that fit, unit strides, vectors, and moderate unrolling.
+// has an overhead. Data are fetched into three caches. A cache fetches the data of a loop again in each iteration,
+// unless they fit. Parallel loops divide the three parts by their iterations, at most by the cores. The formula is
+// crude, but it rewards what real machines reward: tiles that fit, unit strides, vectors, and moderate unrolling.
 //
 // Injected failures are functions of the seed and the program's structural hash. Noise also depends on the kind of
 // measurement (quick, thorough or race). So a program gets the same result in any order and in any process. A quick

@@ -60,9 +60,9 @@ struct Picked {
 // These functions select programs that are not in `measured` and add their hashes to it. A batch has options.size
 // slots. SelectListed fills them with the candidates of a list, in order. SelectUnsearched decides at random, by the
 // shares of BatchOptions, what each slot takes, and fills only those that take a draw or a neighbour. SelectSearched
-// fills the rest of `batch` with candidates that the search found, in the order of energy and diversity, or for the
-// uncertainty share the most uncertain one, and then, with options.fill, with draws from the prior. With options.fill,
-// slots stay empty only if 50 draws in a row give no new program.
+// fills the rest of `batch` with candidates that the search found, in the order of energy and diversity. Slots of the
+// uncertainty share take the most uncertain one. With options.fill, slots that are left then take draws from the prior,
+// and stay empty only if 50 draws in a row give no new program.
 std::vector<Picked> SelectListed(absl::Span<const Candidate> candidates, const BatchSources& sources,
                                  const BatchOptions& options, absl::flat_hash_set<std::string>& measured);
 std::vector<Picked> SelectUnsearched(const BatchSources& sources, const BatchOptions& options, Dice& dice,

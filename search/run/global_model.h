@@ -12,7 +12,8 @@ namespace kiln {
 
 struct GlobalModel {
   std::unique_ptr<CostModel> model;
-  // A task: a workload on a target, with one state of the caches (Caches). Its programs are compared.
+  // The number of tasks. A task is a workload on a target, with one state of the caches (Caches). Only programs of one
+  // task are compared.
   int tasks = 0;
   int records = 0;   // records learned from, including failures and runs that were stopped early
   int left_out = 0;  // records that do not parse or replay, or whose target has other features

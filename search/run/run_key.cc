@@ -67,8 +67,9 @@ Json CostsJson(const CostTable& costs) {
   return json;
 }
 
-// Returns as JSON the options of a run that affect the search, so not the number of threads. Options that newer
-// versions added appear only if they differ from their defaults, so that keys of older runs do not change.
+// Returns as JSON the options that are part of a run's key, but for the seed and the command, which RunKey adds. The
+// number of threads, for example, is no part of the key. Options that newer versions added appear only if they differ
+// from their defaults, so that keys of older runs do not change.
 Json AllOptionsJson(const TuneOptions& options) {
   Json json = OptionsJson(options);
   if (options.cold) json["cold"] = true;

@@ -20,7 +20,8 @@ std::string TargetText(const Target& target);
 // that the text lacks keeps its default, and an unknown GPU counts as none. Returns kDataLoss if the text is not a JSON
 // object, or names an unknown policy.
 absl::StatusOr<Target> TargetOf(const TargetRow& row);
-// Returns as JSON the options of a run that RunKey contains. If some task has argument names, adds those of all tasks.
+// Returns as JSON the options of a run that RunKey contains, without seed and command. If some task has argument names,
+// adds those of all tasks.
 std::string OptionsText(const TuneOptions& options, const std::vector<TuneTask>& tasks);
 // Returns the argument names of the task with this index from the JSON of OptionsText, or an empty list if it has none.
 std::vector<std::string> ArgumentsOf(absl::string_view options, int task);

@@ -1,5 +1,5 @@
 // The chains of one task: an annealed sequential Monte Carlo sampler of π_T (design D8). It takes the place of
-// MetaSchedule's evolutionary search. Its weights and steps are exact for π_T, but for the restarts below.
+// MetaSchedule's evolutionary search. Its weights and steps are exact for π_T. The restarts below are not exact.
 //
 // A round first computes all energies again with the current model. Weights exp(-(E_new - E_old) / T)
 // carry the chains over. Then follow several stages. In each, T falls until the effective sample size is

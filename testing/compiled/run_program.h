@@ -107,8 +107,8 @@ inline int32_t CallKernel(const Loaded& loaded, const std::string& name, std::ve
 }
 
 // Calls a loaded program: first the prepare function, if there is one, with the constants and the prepared arrays
-// alone, then the kernel. There may be at most 12 arrays, prepared ones included. Parallel loops use `threads` threads.
-// Returns the first status that is not 0, or 0.
+// alone, then the kernel. There may be at most 12 arguments, prepared arrays included. Parallel loops use `threads`
+// threads. Returns the first status that is not 0, or 0.
 inline int32_t CallProgram(const Loaded& loaded, const Program& p, std::vector<void*> arguments,
                            const std::vector<size_t>& prepared, int threads = 2) {
   if (auto* set = loaded.Get<void(int)>(ThreadsSymbol(p.name))) set(threads);

@@ -159,8 +159,7 @@ class Walk {
     });
   }
 
-  // --- Computes marks (index sums with extents). The result is nullopt if a mark that it needs lies beyond its extent:
-  // such an instance of a block does not exist.
+  // --- Computes marks (index sums with extents), or nullopt outside of an extent: the instance does not exist then.
   std::optional<int64_t> ValueOf(Source source, const std::vector<int64_t>& iters) {
     if (source.kind == Source::Kind::kIter) return iters[source.id];
     if (source.kind == Source::Kind::kMark) return Checked(source.id, iters);

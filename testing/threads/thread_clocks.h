@@ -18,7 +18,7 @@
 // kernel is an error, too (kFailedPrecondition).
 //
 // Loads at computed indices are only judged for this. kResourceExhausted if the walk would take more than `limit`
-// accesses, or if a kernel has more than 2048 threads. Pure function; thread-safe.
+// accesses, or if a thread block of a kernel has more than 2048 threads. Pure function; thread-safe.
 #pragma once
 
 #include "absl/status/status.h"

@@ -2,10 +2,10 @@
 //
 // A random test of lowering: applies random steps of every primitive but `bind` and sampling steps to random programs,
 // compiles and runs those that the validator accepts, until N have run, and expects that each output element equals the
-// interpreter's. The data are small integers, so that floats are exact in any order (all NaNs count as equal, and zeros
-// whose sign is open). A few policies of lowering are switched at random. Parallel loops run on two threads, with two
-// adjacent iterations at the same time. tests/support/forked_chunks.h explains the options. With --gpu, schedules are
-// for a GPU (gpu_fuzz.h).
+// interpreter's, but for NaNs and unspecified signs of zeros (tests/support/exact_results.h). The data are small
+// integers, so that floats are exact in any order. A few policies of lowering are switched at random. Parallel loops
+// run on two threads, with two adjacent iterations at the same time. tests/support/forked_chunks.h explains the
+// options. With --gpu, schedules are for a GPU (gpu_fuzz.h).
 
 #include <atomic>
 #include <cstring>

@@ -33,8 +33,7 @@ inline size_t CountOf(const std::string& type) {
 
 inline std::string DTypeOf(const std::string& type) { return type.substr(type.rfind('x') + 1); }
 
-// Returns the bytes of a tensor of random values: floats from 0.1 to 0.9 (f16: 0.51 to 0.54), integers from 1 to 5 (i1:
-// 0 or 1). Returns "" for other types.
+// Returns random bytes of a tensor: floats from 0.1 to 0.9 (f16: 0.51 to 0.54), integers from 1 to 5 (i1: 0 or 1).
 inline std::string Data(const std::string& type, size_t seed) {
   std::mt19937 engine(static_cast<unsigned>(seed));
   std::uniform_real_distribution<float> real(0.1f, 0.9f);
@@ -67,7 +66,7 @@ inline std::string WithLinalg(const std::string& text) {
 }
 
 // Compiles the function `net` of a text with stock MLIR passes, runs it, and returns outputs, 8 bytes for each element.
-// It may have at most 8 inputs and outputs together. Fails the test and returns nothing if it does not compile.
+// There may be at most 8 inputs and outputs together. Fails the test and returns nothing if `net` does not compile.
 inline std::vector<std::string> ByStockPipeline(const std::string& text,
                                                 const std::vector<std::string>& inputs,
                                                 const std::vector<std::string>& outputs) {
@@ -107,8 +106,7 @@ inline void ExpectNear(const std::string& found, const std::string& wanted, cons
   }
 }
 
-// A test of an operation: MLIR text (`body`) that computes the results %r0, %r1, .. with the types `outs` from the
-// arguments %0, %1, .. with the types `ins`.
+// A test of an operation: MLIR text (`body`) that computes %r0, %r1, .. of types `outs` from %0, %1, .. of types `ins`.
 struct Row {
   std::string op;
   std::vector<std::string> ins, outs;
@@ -163,8 +161,7 @@ inline std::vector<std::string> OpsOf(const std::vector<Row>& rows) {
 }
 
 // Builds a model of the MLIR text `body`, which computes %r of this type, and runs it. Returns %r for the arguments %x
-// = 1 .. 6 as 2 x 3, %n = 1 and %p = 2, 0 as 2 x 1. `body` may use the indices %c0 to %c3 and %k, the value of %n, and
-// %zero, an f32.
+// = 1 .. 6 as 2 x 3, %n = 1 and %p = 2, 0 as 2 x 1. `body` may use the indices %c0 to %c3, %k = %n, and %zero (f32).
 inline Floats ResultOf(const std::string& type, const std::string& body) {
   const std::string text = absl::StrCat(
       "func.func @net(%x: tensor<2x3xf32>, %n: tensor<i64>, %p: tensor<2x1xi64>) -> tensor<", type,

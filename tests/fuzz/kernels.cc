@@ -94,10 +94,10 @@ class Stepper {
   Operands results_;
 };
 
-// Tiles a random block for a GPU. Splits up to two parallel loops into blocks, threads and elements, and a reduction
-// loop into steps, and binds the first two kinds to axes. Copies operands to shared memory with all threads and in a
-// pipeline, sums in registers, computes producers in shared memory, and calls intrinsics. Draws which of these to do,
-// and leaves out steps that do not apply.
+// Tiles a random block for a GPU. Splits up to two parallel loops into loops of blocks, threads and elements, and binds
+// those of blocks and threads to axes. Splits a reduction loop into steps. Copies operands to shared memory with all
+// threads and in a pipeline, sums in registers, computes producers in shared memory, and calls intrinsics. Draws which
+// of these to do, and leaves out steps that do not apply.
 class Tiler : public Stepper {
  public:
   using Stepper::Stepper;

@@ -15,9 +15,9 @@ struct PlanStudy {
   RunFiles files;
 };
 
-// Checks the loop plans of four traces of the program of a seed, or until one is wrong. The result has the number of
-// plans, and describes the fault of the first wrong plan (empty: none is wrong). A trace whose program cannot run or
-// cannot be lowered has no plan.
+// Checks the loop plans of four scheduled programs that a seed draws, or until one is wrong: mostly random traces of
+// one random program, otherwise a tiled matmul or rows of exp. The result has the number of plans, and describes the
+// fault of the first wrong plan (empty: none is wrong). A program that cannot run or cannot be lowered has no plan.
 struct PlanSeed {
   int64_t pairs = 0;
   std::string wrong;

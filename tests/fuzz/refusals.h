@@ -16,8 +16,9 @@ struct Refusals {
 };
 
 // Returns how often each primitive applied, refused and refused needlessly: parallel, vectorize, split, fuse, reorder,
-// compute-at, bind, cooperative-fetch, pipeline, prepare, and transform-layout with swizzles. Each program is tried
-// without constants, and then with each set of its inputs being constants, after at most one step and without swizzles.
+// compute-at, bind, cooperative-fetch, pipeline, prepare, and transform-layout with swizzles. Each program is first
+// tried without constants. It is tried again with each set of its inputs as constants, but then after at most one step,
+// and without swizzles.
 std::map<std::string, Refusals> StudyRefusals();
 
 }  // namespace kiln::fuzz

@@ -6,9 +6,9 @@
 
 namespace kiln::fuzz {
 
-// Checks the properties of a trace, those of mutation at one random site, and the prior of a tenth of the traces. `now`
-// is the program after its steps, which the caller ran one by one. Mutated programs must have the symbolic outputs
-// `wanted`. Returns the first property that does not hold.
+// Checks a trace: its text, its replay, its simplified form, a mutation at one random site, and for a tenth of the
+// traces the prior. `now` is the program after the trace's steps, which the caller ran one by one. The mutated program
+// must have the symbolic outputs `wanted`. Returns the first property that does not hold.
 Broken CheckTrace(const Trace& trace, const Program& program, const SymbolicOutputs& wanted,
                   const Program& now, uint64_t seed);
 

@@ -87,7 +87,7 @@ inline void ExpectPlanOnGpu(const Program& original, const plan::Planned& planne
 
 // Expects that a program that is scheduled for a GPU passes all checks: Verify, VerifyLowerable, the proof that it
 // equals the original and that threads wait for each other, thread clocks, and ExpectPlanOnGpu. Every test that links
-// LLVM and makes a GPU schedule calls this function or ExpectPlanOnGpu, but for exceptions that
+// LLVM and makes a GPU schedule calls this function or ExpectPlanOnGpu, or runs the fuzzer, but for exceptions that
 // tests/house/gpu_schedules_test.cc lists.
 inline void ExpectSameOnGpu(const Program& original, const Program& scheduled, double tolerance = 1e-4) {
   ASSERT_EQ(Verify(scheduled), absl::OkStatus());

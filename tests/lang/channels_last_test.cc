@@ -1,5 +1,5 @@
-// Tests that ChannelsLast makes channels the last dimension of those temporaries of a model where it may, keeps the
-// order of the others, and keeps the results (lang/graph/channels_last.h).
+// Tests ChannelsLast (lang/graph/channels_last.h): it makes channels the last dimension of a model's temporaries,
+// except those that must keep their order, and keeps the results.
 #include "lang/graph/channels_last.h"
 
 #include <gmock/gmock.h>

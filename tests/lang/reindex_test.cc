@@ -1,5 +1,5 @@
-// Tests reindex, which lets a block read or write a buffer that its own iters index, and reverse-compute-inline through
-// reshapes.
+// Tests reindex, which copies a buffer so that a block indexes the copy directly by its own iters, and
+// reverse-compute-inline through reshapes.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lang/program/builder.h"

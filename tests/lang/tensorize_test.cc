@@ -1,4 +1,4 @@
-// Tests intrinsics and their descriptions, and tensorize, which makes a call of an intrinsic of a tile that computes
+// Tests intrinsics and their descriptions, and tensorize, which replaces a tile by a call of an intrinsic that computes
 // the same.
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

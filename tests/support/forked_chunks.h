@@ -3,9 +3,9 @@
 //   PROGRAM [--THINGS N] [--seed N] [--processes N] [--results FILE] [--summary FILE] [--commit ID]
 //
 // Runs seeds in increasing order, in child processes with a chunk of 50 seeds each, until N things, such as programs,
-// ran, or until five chunks failed. Chunks that run then are finished. A crash ends its chunk and is reported with its
-// seed. With --results, finished chunks are appended to a file, and the same command resumes: it runs failed and
-// missing chunks only. Chunks that another build ran count as missing.
+// ran, or until five chunks failed. Chunks that still run then are finished. A crash ends its chunk and is reported
+// with its seed. With --results, finished chunks are appended to a file, and the same command resumes: it runs failed
+// and missing chunks only. Chunks that another build ran count as missing.
 #pragma once
 
 #include <array>

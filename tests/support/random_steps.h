@@ -9,10 +9,10 @@ namespace kiln {
 // Replaces the handles of the state by new ones for all blocks and loops of its program, in program order.
 void RefreshHandles(State& state);
 
-// Draws a step on blocks and loops that exist in the state, which need not apply. `before` are the earlier steps. The
-// step often uses values that they sampled. With `sampling`, sampling steps are drawn too, and seldom steps that only
-// look up handles. The number of earlier steps names the site of a sampling step. Primitives in `favored` are drawn
-// more often.
+// Draws a step on blocks and loops that exist in the state. The step need not apply. `before` are the earlier steps.
+// The step often uses values that they sampled. With `sampling`, sampling steps are drawn too, and seldom steps that
+// only look up handles. The number of earlier steps names the site of a sampling step. Primitives in `favored` are
+// drawn more often.
 Step RandomStep(const State& state, absl::Span<const Step> before, bool sampling, Dice& dice,
                 absl::Span<const Primitive* const> favored = {});
 

@@ -1,5 +1,5 @@
-// The interface of a check, which may refuse a scheduled program (validator/validate.h). Each other file in
-// validator/checks/ defines a check, or two that belong together.
+// The interface of a check, which may refuse a scheduled program (validator/validate.h). Each file in validator/checks/
+// except check.h and check.cc defines a check, or two that belong together.
 #pragma once
 
 #include <optional>

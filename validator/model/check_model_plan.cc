@@ -351,8 +351,9 @@ class Replay {
     return absl::OkStatus();
   }
 
-  // Checks that the buffer has a place, and that all of its bytes there were written and are not overwritten. Checks
-  // instead the parts of a buffer that views write, and the whole of a slice. `what` begins the message of the error.
+  // Checks that the buffer has a place, and that all of its bytes there were written and are not overwritten. For a
+  // buffer that views write, checks the parts instead. For a slice, checks the buffer that it is cut from. `what`
+  // begins the message of the error.
   absl::Status CheckIsThere(Id b, const std::string& what) const {
     const Location& at = plan_.buffers[b];
     const bool is_parameter = p_.buffers[b].role != Role::kTemporary;

@@ -7,7 +7,7 @@
 namespace kiln::proof {
 
 // Returns inclusive bounds of the values that a sum takes at the points. They follow from the extents of the variables,
-// and from conditions on and definitions by similar sums. The bounds may be too wide, never too narrow.
+// and from conditions and definitions with similar sums. The bounds may be too wide, never too narrow.
 Interval BoundsOn(const Points& points, const IndexSum& value);
 
 // Returns the same points with smaller extents, where conditions bound a variable.

@@ -120,8 +120,8 @@ class Bundler {
     return bundled;
   }
 
-  // Compiles and emulates programs of a task. Adds those that pass to the bundle, with the elements that their outputs
-  // must have, until the task has as many programs as wanted. Counts those that fail as refused.
+  // Compiles programs of a task. Adds those that can be compiled to the bundle, with the elements that their outputs
+  // must have, until the task has as many programs as wanted. Counts those that cannot be compiled as refused.
   void Add(const Program& original, int task, const std::vector<std::shared_ptr<const Point>>& points,
            BundledTask* bundled) {
     std::vector<MeasureRequest> requests;

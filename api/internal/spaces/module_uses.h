@@ -25,7 +25,7 @@ struct ModuleUse {
   // none. Noted for modules of plugins only.
   std::string lost{};
   std::string
-      dropped{};  // why the last run in which it transformed one, or failed, did not apply; empty if there was none
+      dropped{};  // why the last run in which it transformed the program or failed did not apply; empty: none
   std::string declined{};  // the first block that it left alone, with the reason; empty if there was none
 };
 
@@ -38,8 +38,8 @@ class ModuleUses {
 
   // Notes for each watched module the first reason in `enumeration` why it left a block alone.
   void Note(const Enumeration& enumeration);
-  // Adds what another object noted about a module, such as one in a child process: what one of both noted as true is
-  // true, and a text that is not empty stays.
+  // Adds what another object noted about a module, such as one in a child process. A flag is then true if either object
+  // set it. A text that is not empty stays.
   void Add(const std::string& name, const ModuleUse& use);
 
   const std::map<std::string, ModuleUse>& all() const { return uses_; }

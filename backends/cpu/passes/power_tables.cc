@@ -6,8 +6,8 @@
 namespace kiln {
 namespace {
 
-// Returns a number c near 1 / z for all z from `low` to `high`, with so few bits that z c - 1 is exact in f32; 1 if 1
-// lies between them.
+// Returns a number c near 1 / z for all z from `low` to `high`, with so few bits that z c - 1 is exact in f32. Returns
+// 1 if 1 lies between `low` and `high`.
 double Inverse(double low, double high) {
   if (low < 1 && high > 1) return 1;
   for (double unit = 128;; unit /= 2) {

@@ -4,9 +4,9 @@
 //                   for the file the object becomes a line as it is.
 //   NUMBER.request  encoded RunRequests (backends/runner/protocol.h)
 //
-// Each item becomes a line of JSON: what describes it, then `status`, `detail` if there is one, for a good run
-// `prepare_seconds` and `max_error`, and if it was timed `seconds` (the median), `samples` and `slowdown`, and last
-// `state` (gpu_watch.h). The first line is the machine: {"item": "machine", "machine": {...}}; the last one says how
+// Each item becomes a line of JSON: what describes it, then `status`, and `detail` if there is one. A good run also has
+// `prepare_seconds` and `max_error`, and if it was timed `seconds` (the median), `samples` and `slowdown`. `state`
+// (gpu_watch.h) comes last. The first line is the machine: {"item": "machine", "machine": {...}}; the last one says how
 // many items were left out for want of time: {"item": "end", "run": N, "left_out": N, "starts": N}. Lines are written
 // as results come.
 #pragma once

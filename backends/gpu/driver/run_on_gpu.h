@@ -7,8 +7,8 @@
 // Checks. Each kernel runs once on buffers between guards, with outputs that hold a pattern. Guards and inputs must be
 // as before, and outputs those of RunRequest::reference or of the field kWantedElementsField (wanted_elements.h). A
 // kernel with the field kRepeatedRunsField runs more often, with other inputs, and one with kBlocksPerSmField must have
-// that occupancy. Outputs are compared again after the timing. Stress inputs (RunRequest::stress) come last, unless a
-// stop rule ended the timing.
+// that occupancy. Outputs are compared again after the timing. Stress inputs (RunRequest::stress) come last. They are
+// left out if a stop rule ended the timing.
 //
 // Times, if TimingPolicy::runs is above 0. A sample is the time between two events, divided by the number of runs
 // between them: as many as take 200 microseconds, but at most about 1000. Runs use copies of the buffers in turn, which

@@ -259,7 +259,7 @@ mlir::Value InstanceEmitter::Neutral(const Monoid& monoid, size_t result) {
 }
 
 // Replaces the values by their combination with the values before: those that the results hold, or the identity if the
-// reduction starts here. With LowerOptions::contract, a sum takes a product of floats by a multiply-add.
+// reduction starts here. With LowerOptions::contract, a sum adds a product of floats by a multiply-add.
 void InstanceEmitter::Accumulate(const Monoid& monoid, bool starts, Values& values, Value mask) {
   const auto dests = p_.Accesses(p_.block(leaf_.block).dests);
   Values before, after;

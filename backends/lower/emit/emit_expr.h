@@ -58,7 +58,8 @@ class InstanceEmitter {
   Value EmitCombine(Id expr, const Values& left, const Values& right, bool sum);
   void Reduce(const Monoid& monoid, Values& lifts, Value mask);  // lanes into one value per result
   Values Fold(const Monoid& monoid, const Values& left, const Values& right);
-  // Returns `result` with the fast-math flag afn, if the leaf is `fast` and this is a float function.
+  // Sets the fast-math flag afn on the operation of `result` if the leaf is `fast` and the operation is a float
+  // function. Returns `result`.
   Value Marked(Value result);
 
   MemoryEmitter& memory_;

@@ -34,7 +34,7 @@ class SharedLoads {
   // that stores there may have changed.
   void InRegion(llvm::function_ref<void()> emit);
   // Calls emit() for the body of a loop. At its start, only values from inputs, constants and scalars remain known,
-  // because another iteration may store to other buffers. After it, only those that were known before the loop are.
+  // because another iteration may store to other buffers. The same values are known after the loop.
   void InLoop(llvm::function_ref<void()> emit);
 
  private:

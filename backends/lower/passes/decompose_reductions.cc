@@ -124,8 +124,8 @@ void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outerm
     const size_t i = absl::c_find(loops, loop) - loops.begin();
     return i >= outermost && i < loops.size() && !spatial[i];
   };
-  // Copies each guard over loops that are around the initialization, or have a copy there, as an iter whose extent
-  // keeps out instances for which the guard fails.
+  // Copies each guard that depends only on loops around the initialization or copied there. The copy is an iter whose
+  // extent keeps out instances for which the guard fails.
   for (const Guard& guard : bindings.guards) {
     if (DependsOn(guard.value, resolver, is_left)) continue;
     iters.push_back(

@@ -106,8 +106,8 @@ class GuardsPass : public Rewriter {
 
   // Appends a loop that runs: ends it where its guards fail, and tests in its body the conditions that its variable
   // decides. If it ends early or is in code for incomplete tiles, the copies for several iterations in its body
-  // (`steps`) become one. Never ends a loop early that is on an axis of a GPU, or whose body has a barrier or runs
-  // ahead.
+  // (`steps`) become one. Never ends early a loop on an axis of a GPU, a loop whose body all threads must come to
+  // (Meet), or a loop that contains a part of another iteration (RunAhead).
   void VisitRunning(const Loop& loop, const Nodes& body, Nodes& out) {
     Loop made = loop;
     if (made.run == Run::kUnrolled) made.run = Run::kSerial;

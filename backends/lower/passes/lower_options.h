@@ -18,7 +18,7 @@ struct LowerOptions {
   bool contract = true;       // sum += a * b is one fused operation; other products and sums may be fused
   int64_t vector_bytes = 32;  // of a vector register: the unit of loads whose lanes are shuffled
   int vector_registers = 16;
-  // The smallest buffer that is prefetched, in bytes (constants: prefetch_part); 0: none.
+  // The smallest buffer that is prefetched, in bytes (for constants, see CostTable::prefetch_part); 0: no buffer is.
   int64_t stream_bytes = 0;
   std::string features = {};  // LLVM features such as +avx512vnni, which decide on intrinsics
   int alignment = 64;         // in bytes, promised by callers for every pointer

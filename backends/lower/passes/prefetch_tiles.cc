@@ -265,7 +265,8 @@ class PanelPrefetcher : public TilePrefetcher {
   // Returns the panel that comes after the current one: the adjacent elements of a buffer that the innermost loops
   // read, that is, the loops that are not bound and those in `inside`. Returns nullopt if the buffer is small, if the
   // panel has gaps, if its address contains a mark (a divided or computed index), if no tile reads the current panel
-  // again because the loop around the innermost ones moves it, or if no outer loop moves it by at least its length.
+  // again because the loop around the innermost ones moves it, or if no outer loop moves it. Also returns nullopt if
+  // the innermost of the outer loops that move it does so by less than its length.
   std::optional<Panel> NextPanel(Id buffer, const IndexSum& address, const std::vector<Id>& inside) {
     if (!IsFar(buffer)) return std::nullopt;
     IndexEvaluator& indices = context_.indices();

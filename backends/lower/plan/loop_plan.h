@@ -56,7 +56,7 @@ struct Loop {
   int64_t lanes = 0;  // kLanes: number of lanes that run at once; the last group may have fewer
   std::vector<int> trims =
       {};  // not kAxis: conditions that end the loop. It runs while all hold for the least value of their other terms
-  // Guards that hold for everything below while the loop runs, mostly by its trims.
+  // Guards that hold for everything below while the loop runs, by its trims or in any case.
   std::vector<int> decided = {};
   bool runs_once = false;  // at least one iteration runs, whatever the trims say
   bool ahead =

@@ -101,7 +101,8 @@ int32_t kiln_emulate_block();    // of the grid
 int32_t kiln_emulate_threads();  // in a block
 int32_t kiln_emulate_blocks();   // in the grid
 // Checks a memory access of the running thread before it happens: its bounds, its alignment, races with other threads,
-// and reads of shared memory that nothing wrote. Ignores an access of 0 bytes, and blocks that run without checks.
+// and reads of shared memory that nothing wrote. Ignores accesses of 0 bytes, and those of blocks that run without
+// checks.
 void kiln_emulate_access(const void* address, int64_t bytes, int64_t alignment, int32_t write);
 void kiln_emulate_barrier(int64_t site, int32_t number, int32_t threads);  // 0 threads: all of the block
 void kiln_emulate_warp_barrier(int64_t site, int32_t mask);

@@ -7,9 +7,9 @@
 //
 // $KILN_FAKE_CUDA_INIT is what cuInit returns, and $KILN_FAKE_CUDA_SM the architecture; they are 0 and 90 unless set.
 //
-// The driver checks arguments. It logs allocations, copies, loads, launches and faults of kernels to the file
-// $KILN_FAKE_CUDA_LOG, if that is set. As with the real driver, a launch whose kernel fails returns no error itself,
-// but each later call that needs the context does.
+// The driver checks arguments. It logs allocations, copies, loads, attributes, launches and faults of kernels to the
+// file $KILN_FAKE_CUDA_LOG, if that is set. As with the real driver, a launch whose kernel fails returns no error
+// itself, but each later call that needs the context does.
 #include <dlfcn.h>
 #include <elf.h>
 #include <stdarg.h>

@@ -22,7 +22,6 @@ struct Shift {
   Id operand = kNone;
   int dim = -1;
   int64_t distance = 0;
-  std::vector<Id> same = {};  // the buffers of which both sums read the same element somewhere
 };
 
 // Sums by the distance at which they read a dimension of an operand. The distances count from the first sum in the
@@ -97,13 +96,14 @@ class RowJoiner {
     for (int i = 0; i < x.iters.count; ++i)
       if (p_.Iters(x.iters)[i].kind != p_.Iters(y.iters)[i].kind) return std::nullopt;
     Shift shift;
-    const auto load = [&](const Expr& u, const Expr& v) { return IsShifted(u, v, shift); };
+    std::vector<Id> same;
+    const auto load = [&](const Expr& u, const Expr& v) { return IsShifted(u, v, shift, same); };
     const auto guard = [](Range) { return true; };
     const MayDiffer may_differ{load, guard};
     if (!SameExpr(p_, p_.List(x.values)[0], p_.List(y.values)[0], may_differ)) return std::nullopt;
     if (x.initial.count != 0 && !SameExpr(p_, p_.List(x.initial)[0], p_.List(y.initial)[0], may_differ))
       return std::nullopt;
-    if (shift.dim < 0 || absl::c_linear_search(shift.same, shift.operand)) return std::nullopt;
+    if (shift.dim < 0 || absl::c_linear_search(same, shift.operand)) return std::nullopt;
     return shift;
   }
 
@@ -111,9 +111,9 @@ class RowJoiner {
     return absl::c_equal(p_.Dims(p_.buffers[a].shape), p_.Dims(p_.buffers[b].shape));
   }
 
-  // True if a load of one sum and the matching load of another read the same element, whose buffer joins shift.same, or
-  // elements that `shift` tells apart. The first pair of loads that differ sets the shift.
-  bool IsShifted(const Expr& u, const Expr& v, Shift& shift) const {
+  // True if a load of one sum and the matching load of another read the same element, whose buffer is added to `same`,
+  // or elements that `shift` tells apart. The first pair of loads that differ sets the shift.
+  bool IsShifted(const Expr& u, const Expr& v, Shift& shift, std::vector<Id>& same) const {
     const auto [a, index_a] = u.AsLoad();
     const auto [b, index_b] = v.AsLoad();
     if (a != b || index_a.count != index_b.count) return false;
@@ -127,7 +127,7 @@ class RowJoiner {
       now = {a, d, y.offset - x.offset};
     }
     if (now.dim < 0) {
-      shift.same.push_back(a);
+      same.push_back(a);
       return true;
     }
     if (constants_.IsConstant(a)) return false;

@@ -145,6 +145,16 @@ TEST_F(SessionTest, AnInterruptedSearchGoesOnWithTheSameSettings) {
   EXPECT_GT(resumed, first) << "what was measured is not measured again";
 }
 
+TEST_F(SessionTest, AnInterruptEndsABuildBeforeItCompiles) {  // `workers` is empty, so compiling is another error
+  Session session({.database = folder_ / "kiln.db", .workers = folder_ / "none"});
+  ASSERT_TRUE(session.Load(Text(kMatmul)).ok());
+  std::jthread interrupts([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) session.Interrupt();
+  });
+  const auto report = session.Build({.folder = folder_ / "out"});
+  EXPECT_TRUE(absl::IsCancelled(report.status())) << report.status();
+}
+
 TEST_F(SessionTest, InterruptingNothingDoesNothing) {
   Session session = With(kAdd);
   session.Interrupt();

@@ -38,6 +38,7 @@ class ModelBuild {
 
   absl::StatusOr<BuildReport> Run() {
     const auto start = std::chrono::steady_clock::now();
+    const Stop::Work work(stop_);
     report_ = {.file = input_.shown, .target = settings_.target};
     report_.name = SafeName(settings_.name.empty() ? input_.program.name : settings_.name);
     report_.parameters = ParametersOf(input_);
@@ -56,7 +57,7 @@ class ModelBuild {
     schedules_ = *std::move(schedules);
     auto builders = StartBuilder(options_.database, options_.workers);
     if (!builders.ok()) return builders.status();
-    const Stop::Work work(stop_, [&] { (*builders)->Interrupt(); });
+    const Stop::Work compiling(stop_, [&] { (*builders)->Interrupt(); });
     const auto whole = CompileWhole(input_, schedules_, report_.name, **builders, building);
     if (!whole.ok()) return whole.status();
     report_.tasks = schedules_.told;

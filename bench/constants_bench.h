@@ -67,7 +67,8 @@ inline std::vector<Operator> Strided(const std::vector<int64_t>& reuses) {
   return operators;
 }
 
-// How a constant is checked: by replayed traces, by searches, or by the instructions in a loop (constants_bench.cc).
+// How a constant is checked: by replayed traces, by searches, or by the instructions and the time of a loop
+// (constants_bench.cc).
 enum class How { kTraces, kSearches, kCode };
 
 struct ConstantCheck {

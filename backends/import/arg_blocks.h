@@ -19,8 +19,8 @@ namespace kiln {
 
 class ArgBlocks {
  public:
-  // Stores the operation of one argmax; Plan and Emit do the work. `dest`: the indices of the written elements, over
-  // the loops. `value`, `index`: numbers of the operation's results.
+  // Stores the operation of one argmax or argmin; Plan and Emit do the work. `dest`: the indices of the written
+  // elements, over the loops. `value`, `index`: numbers of the operation's results.
   ArgBlocks(mlir::linalg::GenericOp op, Values& values, Scalars& scalars, std::vector<IndexSum> dest,
             int value, int index);
 

@@ -1,5 +1,5 @@
-// Legality of loop kinds: whether the iterations of a loop may run in parallel or become vector lanes. Also
-// gives the kinds of iters that a loop feeds, and the loops below a node.
+// Legality of loop kinds: whether the iterations of a loop may run in parallel or become vector lanes, and whether a
+// block may leave its loops. Also gives the kinds of iters that a loop feeds, and the loops below a node.
 #pragma once
 
 #include <vector>

@@ -34,8 +34,8 @@ struct Intrinsic {
   Owner issuer = Owner::kThread;  // who executes it together: kThread, kWarp or kWarpgroup
 };
 
-// The intrinsics of one matrix unit, which computes C[m, n] += A[m, k] * B[k, n]. The fields name intrinsics;
-// "" means that plain loops do that part.
+// The intrinsics of one matrix unit, which computes C[m, n] += A[m, k] * B[k, n]. `compute`, `fill`, `load_a`, `load_b`
+// and `store` are names of intrinsics; "" means that plain loops do that part.
 struct IntrinsicFamily {
   std::string name;
   int64_t m = 1, n = 1, k = 1;

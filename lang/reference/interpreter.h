@@ -2,9 +2,9 @@
 // code with lowering and evaluates bindings directly, without the index algebra. It runs about 10-30 million
 // block instances per second.
 //
-// Kinds of loops do not change results: by default, all loops run serially. On request, the iterations of parallel
-// loops run in random order and pipelined loops in another legal order. A caller that compares the results finds loops
-// whose order matters although it must not. For single elements of large programs see
+// Kinds of loops do not change results: by default, all loops run serially. On request, the iterations of loops that
+// are parallel in any way run in random order, and pipelined loops in another legal order. A caller that compares the
+// results finds loops whose order matters although it must not. For single elements of large programs see
 // lang/reference/element_evaluator.h.
 //
 // Buffers are bytes: elements in row-major order of the logical shape, whatever the layout, SizeOf(dtype)

@@ -19,8 +19,8 @@
 namespace kiln {
 namespace {
 
-// Where the walk is in one node of the tree: the node, the number of the pass through its body, and the child that
-// runs.
+// Where the walk is in one node of the tree: the node, the number of the pass through its body (of the step of a
+// pipelined loop), and the child that runs.
 struct Level {
   Id node = kNone, child = kNone;
   int32_t pass = 0;

@@ -199,8 +199,8 @@ absl::Status Tuner::RaceAndFinish() {
   return options_.leaves_open ? absl::OkStatus() : store_.FinishRun(run_);
 }
 
-// Returns the seconds that the search measured, before the race, for the program of a raced record. Returns 0 if the
-// record is not from a race, or if the store has no such time with the same state of the caches.
+// Returns the seconds that a search, of this run or another, measured last for the program of a raced record. Returns 0
+// if the record is not from a race, or if the store gives no such time with the same state of the caches.
 double Tuner::SearchedSeconds(int task, const RecordRow& raced) const {
   if (!raced.flags.race) return 0;
   const auto records = store_.Records(tasks_[task].workload, target_row_);

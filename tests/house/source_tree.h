@@ -1,5 +1,5 @@
 // Reads all files of the repository, for tests that check sources and pages. Paths are relative to the root of the
-// repository. Files that a build or `kiln tune` writes (build/, out/, *.db) are left out.
+// repository. Leaves out .git and what a build or `kiln tune` writes (build/, out/, databases).
 #pragma once
 
 #include <filesystem>

@@ -26,7 +26,7 @@ Program Window(int64_t n, int64_t window) {
 }
 
 // Schedules the blocks `make` (T = A) and `use` (which reads T) as one kernel: each of two thread blocks computes the
-// part of T that it reads, in `storage`. The loops of both blocks are on thread-x.
+// part of T that it reads, in `storage`. The inner loops of both blocks are on thread-x.
 void InOneKernel(Schedule& s, const char* storage) {
   const Block make = s.GetBlock("make"), use = s.GetBlock("use");
   const auto parts = s.Split(s.GetLoops(use)[0], {2, kAuto});

@@ -100,8 +100,8 @@ inline SearchSpace Asymmetric() {
   });
 }
 
-// Returns a space with two tiles whose inner factors share a budget: the first tile limits the support of the second.
-// 46 points.
+// Returns a space with two tiles whose last factors have a product of at most 12: the first tile limits the support of
+// the second. 46 points.
 inline SearchSpace Shared() {
   Builder b("doubling");
   const Id a = b.Input("A", DType::kF32, {12, 8}), c = b.Output("C", DType::kF32, {12, 8});

@@ -253,8 +253,9 @@ bool ExpandScan(mlir::Operation* op) {
   return true;
 }
 
-// Expands tm_tensor.topk to loops that insert each element of a row into a sorted list of the k best so far. Of equal
-// elements the first stays in front.
+// Expands tm_tensor.topk to loops that insert each element of a row into a sorted list of the k best so far: before the
+// first that it beats, if any, and the rest moves on. So of equal elements the first stays in front if the comparison
+// is strict.
 bool ExpandTopk(mlir::Operation* op) {
   const ValueList ins = Segment(op, 0), outs = Segment(op, 1);
   if (!HasOneBlock(op, 1) || ins.empty() || outs.size() != 2 || op->getNumResults() != 2) return false;
@@ -277,13 +278,15 @@ bool ExpandTopk(mlir::Operation* op) {
       carried.push_back(l.At(ins[0], with(row, i)));
       carried.push_back(ins.size() > 1 ? l.At(ins[1], with(row, i))
                                        : mlir::Value(arith::IndexCastOp::create(b, l.loc, index_type, i)));
+      carried.push_back(arith::ConstantOp::create(b, l.loc, b.getBoolAttr(false)));  // it is in the list
       ValueList next =
           l.For(l.Index(0), l.Index(best), l.Index(1), carried, [&](mlir::Value k, mlir::ValueRange c) {
             const mlir::Value there = l.At(c[0], with(row, k)), there_at = l.At(c[1], with(row, k));
-            const mlir::Value wins = Inline(op->getRegion(0), l, {c[2], there})[0];
-            return ValueList{l.Put(l.Select(wins, c[2], there), c[0], with(row, k)),
-                             l.Put(l.Select(wins, c[3], there_at), c[1], with(row, k)),
-                             l.Select(wins, there, c[2]), l.Select(wins, there_at, c[3])};
+            const mlir::Value beats = Inline(op->getRegion(0), l, {c[2], there})[0];
+            const mlir::Value moves = arith::OrIOp::create(b, l.loc, c[4], beats);
+            return ValueList{l.Put(l.Select(moves, c[2], there), c[0], with(row, k)),
+                             l.Put(l.Select(moves, c[3], there_at), c[1], with(row, k)),
+                             l.Select(moves, there, c[2]), l.Select(moves, there_at, c[3]), moves};
           });
       next.truncate(2);
       return next;

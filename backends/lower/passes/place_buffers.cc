@@ -35,8 +35,9 @@ std::vector<Id> CommonPath(const Program& p, const Accesses& accesses) {
   return common;
 }
 
-// Returns the part of the path `common` (from the root to a node) above the first loop that is vectorized, since its
-// lanes are live at the same time, or in which one iteration reads elements of the buffer that another wrote.
+// Returns the part of the path `common` (from the root to a node) above the first loop of several iterations that is
+// vectorized, since its lanes are live at the same time, or in which one iteration reads elements of the buffer that
+// another wrote.
 std::vector<Id> InTurns(const Program& p, Id buffer, std::vector<Id> common) {
   const auto shared = std::find_if(common.begin(), common.end(), [&](Id node) {
     return p.IsLoop(node) && p.loop(node).extent.Known() > 1 &&

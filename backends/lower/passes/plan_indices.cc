@@ -48,7 +48,8 @@ class Planner {
   }
 
  private:
-  // Plans the blocks below a node in program order, so that an enclosing block is planned before the blocks inside it.
+  // Plans a node, if it is a block, and the blocks below it in program order, so that an enclosing block comes before
+  // the blocks inside it. `prepare`: the node is in a nest of the prepare phase.
   void Visit(Id node, bool prepare) {
     if (p_.IsBlock(node)) PlanBlock(node, prepare);
     for (Id child = p_.nodes[node].first; child != kNone; child = p_.nodes[child].next) {

@@ -1,4 +1,4 @@
-// Finds races between the threads of a block with vector clocks (FastTrack, Flanagan and Freund 2009): two accesses to
+// Finds races between the threads of a kernel with vector clocks (FastTrack, Flanagan and Freund 2009): two accesses to
 // a byte race if one writes and no synchronization orders them.
 //
 //   Clocks clocks(64);

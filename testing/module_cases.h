@@ -32,8 +32,8 @@ std::string SketchesText(absl::string_view space, const Program& program, const 
 
 // Expects that every sketch, under `draws` random decisions, passes Verify and computes what the program computes: the
 // same terms, with reductions in any order (lang/reference/symbolic.h). Draws that do not apply (kFailedPrecondition)
-// are skipped, but at least one draw of a sketch must apply. Fails the test on any other error, for a space that does
-// not parse, and if there are no sketches.
+// are skipped, but at least one draw of a sketch must apply. Fails the test on any other error and for a space that does
+// not parse. A space without sketches passes: SketchesText says why there are none.
 void ExpectSketchesCompute(absl::string_view space, const Program& program, const Target& target = Target(),
                            int draws = 6);
 

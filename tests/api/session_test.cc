@@ -145,7 +145,7 @@ TEST_F(SessionTest, AnInterruptedSearchGoesOnWithTheSameSettings) {
   EXPECT_GT(resumed, first) << "what was measured is not measured again";
 }
 
-TEST_F(SessionTest, AnInterruptEndsABuildBeforeItCompiles) {  // `workers` is empty, so compiling is another error
+TEST_F(SessionTest, AnInterruptEndsABuildBeforeItCompiles) {  // which would fail, as `workers` is no folder
   Session session({.database = folder_ / "kiln.db", .workers = folder_ / "none"});
   ASSERT_TRUE(session.Load(Text(kMatmul)).ok());
   std::jthread interrupts([&](const std::stop_token& stop) {

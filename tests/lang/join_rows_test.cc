@@ -105,7 +105,8 @@ TEST(JoinRows, LeavesSumsThatAlsoReadTheSameRow) {
     std::vector<Id> sums;
     for (const int64_t row : {1, 2}) {
       const Id same = b.Load(x, {IndexSum::Constant(0), c}), other = b.Load(x, {IndexSum::Constant(row), c});
-      const Id difference = same_comes_first ? b.Make(Op::kSub, kF32, same, other) : b.Make(Op::kSub, kF32, other, same);
+      const Id difference =
+          same_comes_first ? b.Make(Op::kSub, kF32, same, other) : b.Make(Op::kSub, kF32, other, same);
       sums.push_back(b.Temporary(absl::StrCat("P", row), kF32, {6}));
       b.Reduce("sum", {{"f", 6}, {"c", 6, IterKind::kReduction}}, Monoid::Kind::kSum, {sums.back(), {f}},
                b.Mul(difference, b.Load(w, {c, f})));

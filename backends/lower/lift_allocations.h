@@ -2,9 +2,9 @@
 //
 //   func @f(%x) { %t = memref.alloc() ... memref.dealloc %t }   ->   func @f(%x, %t) { ... }
 //
-// So the code of a whole model runs in an arena of its caller and calls no malloc, except for arrays of dynamic size,
-// which stay in the function. For an array of which each iteration of a parallel loop has its own copy, the parameter
-// holds `pieces` arrays, one for each thread (docs/decisions/0024). At most `pieces` threads then run the loop
+// So the code of a whole model runs in an arena of its caller. Arrays of dynamic size stay in the function, which calls
+// malloc for them alone. If each iteration of a parallel loop has its own copy of an array, the parameter holds
+// `pieces` arrays, one for each thread (docs/decisions/0024). At most `pieces` threads then run the loop
 // (backends/cpu/passes/outline_parallel.h).
 #pragma once
 

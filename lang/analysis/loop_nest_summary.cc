@@ -452,8 +452,8 @@ bool LoopNestSummary::IsPrivate(Id buffer, const NestLoop& loop) const {
 }
 
 // Compacts one axis of a buffer and returns its new size: removes the terms of loops around the allocation, and of axes
-// whose iterations have their own copies (compared by kind and extent). Changes nothing, and returns the old size,
-// unless there are such terms, all accesses agree on them, the rest of what is read is written, and the size shrinks.
+// whose iterations have their own copies (compared by kind and extent). Returns the old size if no access has such
+// terms, if accesses differ in them, if more than the written rest is read, or if the size would not shrink.
 int64_t LoopNestSummary::PlaceAxis(const NestBuffer& placed, int axis) {
   const Id buffer = accesses_[placed.first].buffer;
   const auto outside = [&](const NestTerm& t) {

@@ -46,8 +46,8 @@ class Folder {
   }
 
  private:
-  // Returns true if the block sums products of floats, one factor of which is its only load of a constant that the
-  // caller gives, into a temporary that nothing else writes. The block must have no domain marks and no blocks within,
+  // Returns true if the block sums products of floats into a temporary that nothing else writes. One factor must be the
+  // block's only load of a constant that the caller gives. The block must have no domain marks and no blocks within,
   // and its start value, if any, must read constants alone. Then product_ is the block, factor_ the load of the
   // constant, and sums_ the temporary.
   bool Find(Id block) {

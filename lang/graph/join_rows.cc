@@ -111,8 +111,9 @@ class RowJoiner {
     return absl::c_equal(p_.Dims(p_.buffers[a].shape), p_.Dims(p_.buffers[b].shape));
   }
 
-  // True if a load of one sum and the matching load of another read the same element, whose buffer is added to `same`,
-  // or elements that `shift` tells apart. The first pair of loads that differ sets the shift.
+  // Compares a load of one sum with the matching load of another. True if both read the same element: then adds its
+  // buffer to `same`. True also if the second reads the element that `shift` gives. The first pair that differs sets
+  // `shift`.
   bool IsShifted(const Expr& u, const Expr& v, Shift& shift, std::vector<Id>& same) const {
     const auto [a, index_a] = u.AsLoad();
     const auto [b, index_b] = v.AsLoad();

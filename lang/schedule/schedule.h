@@ -1,9 +1,9 @@
 // A Schedule transforms a program and records the steps.
 //
 // Each method records one step. After a step that does not apply, the schedule is inert: methods do nothing and return
-// inert handles, in lists of 64. status() keeps the first failure, which names the step, what was found, what was
-// wanted, and the caller's source line (design D6). Modules are therefore straight-line code, and their caller checks
-// the status once.
+// inert handles, or lists of 64 of them. status() keeps the first failure. Its message names the step, the found and
+// the wanted value, and the caller's source line (design D6). Modules are therefore straight-line code, and their
+// caller checks the status once.
 //
 // Sampled values are opaque: a Value cannot be turned into a number. A loop whose extent depends on one is
 // tainted. ExtentOf a tainted loop makes the schedule inert, with an error that names the module that asked.

@@ -70,8 +70,8 @@ void Progress::Begin(const api::Started& s) {
     absl::FPrintF(out_, "kiln: not tunable: %s: %s (%s)\n", l.location, l.op, l.reason);
 }
 
-// Returns the estimated remaining time of a search as text: the time that the trials that are left take at the pace of
-// this session, or what is left of the time limit if that is less. Returns "" if neither is known.
+// Returns the estimated remaining time of a search as text. It is the lesser of two: the remaining trials at this
+// process's pace, and the rest of the time limit. Returns "" if neither is known.
 std::string Progress::TimeLeft() const {
   double left = std::numeric_limits<double>::infinity();
   const int done = now_.trials - first_trials_;

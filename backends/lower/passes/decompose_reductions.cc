@@ -84,8 +84,8 @@ bool DependsOn(const IndexSum& sum, Resolver& resolver, absl::FunctionRef<bool(I
 // initialization is in none of its stages.
 LoopKind KindOfCopy(LoopKind kind) { return kind == LoopKind::kPipelined ? LoopKind::kSerial : kind; }
 
-void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost,
-                const std::vector<bool>& spatial) {
+void InsertInit(Program& p, Id node, const std::vector<Id>& loops, size_t outermost) {
+  const std::vector<bool> spatial = Feeds(p, node, IterKind::kSpatial);
   const Bindings bindings = ResolveBindings(p, node);
   Resolver resolver(p, EnclosingBlock(p, node));
   Rebind rebind(p, resolver);
@@ -197,8 +197,7 @@ void Decompose(Program& p, Id node, bool starts_inside) {
   if (outermost == loops.size()) return MakePlainStore(p, node);
   while (innermost > 0 && !repeats(innermost - 1)) --innermost;
   if (innermost-- == 0) {  // across threads alone
-    if (p.block(node).initial.count > 0)
-      InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial));
+    if (p.block(node).initial.count > 0) InsertInit(p, node, loops, outermost);
     return;
   }
   bool lanes = false;
@@ -212,7 +211,7 @@ void Decompose(Program& p, Id node, bool starts_inside) {
       (p.block(node).initial.count == 0 || StartsNeutral(p, p.block(node))) &&
       FirstIsAtZero(p, node, loops, reduction))
     return;
-  InsertInit(p, node, loops, outermost, Feeds(p, node, IterKind::kSpatial));
+  InsertInit(p, node, loops, outermost);
 }
 
 }  // namespace

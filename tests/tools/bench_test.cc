@@ -98,7 +98,7 @@ TEST(Tune, EndsWithTheShareOfTheMachineAndTheRatioToALibrary) {
   const Ran text = RunKiln({"tune", file, "--trials", "4", "--db", db, "-o", folder / "out"});
   const Ran json = RunKiln({"tune", file, "--trials", "4", "--db", db, "--json"});
   before != nullptr ? setenv("LD_LIBRARY_PATH", path.c_str(), 1) : unsetenv("LD_LIBRARY_PATH");
-  EXPECT_THAT(text.out, HasSubstr("  record    5, proven and verified\n"));
+  EXPECT_THAT(text.out, testing::ContainsRegex("  record    [0-9]+, proven and verified\n"));
   EXPECT_THAT(text.out, testing::ContainsRegex("  machine   [0-9]+% of the (peak|bandwidth) .1 core: "));
   EXPECT_THAT(text.out, testing::ContainsRegex("  library   openblas takes [0-9.]+ times as long .[0-9.]+ "));
   const nlohmann::json task = json.json()["tasks"][0];

@@ -38,13 +38,13 @@ struct TuneSettings {
   bool is_static = false;
   int threads = 1;  // cores for the measured programs, or for the search and its compilers for a GPU; 0: all
   bool contract = true, cold = false;
-  // Whether programs are timed as within a model: inputs are in the caches, constants are not.
+  // Whether all programs are timed as within a model: inputs are in the caches, constants are not.
   bool in_model = false;
   SpaceSettings space{};
 
   // Whether a search of a file with several calls for this machine may run the whole model: before the search, to
-  // choose its layout; now and then, so that the scheduler weighs a task by its time within the whole; and after it, to
-  // choose the records of the library in `output`.
+  // choose its layout; now and then, so that the scheduler weighs a task by its time within the whole, and that tasks
+  // which are slow there are timed as within a model; and after it, to choose the records of the library in `output`.
   bool in_place = true;
 
   std::string strategy = "annealed", scheduler = "gradient";

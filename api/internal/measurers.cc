@@ -84,7 +84,6 @@ absl::StatusOr<MeasurerOfRecord> StartMeasurerOf(const Rebuilt& record, const Se
                                       .contract = flags.contract,
                                       .policies = flags.policies,
                                       .cold_cache = flags.cold,
-                                      .in_model = flags.in_model,
                                       .run_seconds = 60,
                                       .race_rounds = samples,
                                       .race_seconds = kSecondsForQuiet,

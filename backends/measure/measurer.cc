@@ -280,7 +280,7 @@ class CpuMeasurer::Impl {
     run.timing.max_seconds = kQuickSeconds;
     run.threads = target_.cores;
     run.timing.cold_cache = options_.cold_cache;
-    if (options_.in_model) run.timing.rotated_bytes = kCachesOfConstants * target_.l3_bytes;
+    if (candidate.request->in_model) run.timing.rotated_bytes = kCachesOfConstants * target_.l3_bytes;
     run.reference_kernel = reference_kernel_;
     run.reference = candidate.reference->file;
     run.stress = candidate.reference->stress;
@@ -436,7 +436,7 @@ class CpuMeasurer::Impl {
             .contract = options_.contract,
             .reassociated = Reassociates(*candidate.request->scheduled),
             .cold = options_.cold_cache,
-            .in_model = options_.in_model,
+            .in_model = candidate.request->in_model,
             .relative = reference_kernel_.has_value(),
             .spot_checked = candidate.reference->file.empty(),
             .uninterpreted = !candidate.reference->interpreted,

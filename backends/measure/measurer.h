@@ -55,7 +55,6 @@ struct CpuMeasurerOptions {
   bool contract = true;          // of the target: a * b + c may be rounded once
   Policies policies = {};        // of the target
   bool cold_cache = false;       // evicts parameters from the caches before each run
-  bool in_model = false;         // times with constants out of the caches (TimingPolicy::rotated_bytes)
   bool reference_kernel = true;  // false: reports plain clock times
   uint64_t data_seed = 1;
 

@@ -258,7 +258,7 @@ double Between(const timespec& from, const timespec& to) {
   return static_cast<double>(to.tv_sec - from.tv_sec) + 1e-9 * static_cast<double>(to.tv_nsec - from.tv_nsec);
 }
 
-constexpr int64_t kMaxCopies = 1024, kPage = 4096;
+constexpr int64_t kMaxCopies = 1024, kPage = 4096, kHugePage = 2 << 20;
 
 int64_t BytesOf(const KernelParam& param) { return param.elements * DTypeBytes(param.dtype); }
 
@@ -273,16 +273,28 @@ int64_t BytesOf(const KernelObject& kernel, KernelParam::Role role) {
   return bytes;
 }
 
-// Returns a read-only copy of the bytes, at the same offset within a page as the original; null if there is no memory.
-void* CopyOf(const void* original, int64_t bytes) {
+// Returns the size in bytes of a mapping that holds `copies` copies of an array.
+int64_t BytesOfCopies(const KernelParam& param, int64_t copies) {
+  return copies * (BytesOf(param) + 2 * kPage) + kHugePage;
+}
+
+// Returns the addresses of read-only copies of an array, each at the same offset within a page as the original; none if
+// there is no memory. Asks for huge pages, as parameters of this size have (backends/workers/guard.h); to map small
+// pages takes as long as to time a kernel.
+std::vector<void*> CopiesOf(const KernelParam& param, const void* original, int64_t copies) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(original) % kPage);
-  const auto size = static_cast<size_t>(bytes + offset);
+  const auto size = static_cast<size_t>(BytesOfCopies(param, copies));
   void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  void* copy = static_cast<char*>(memory) + offset;
-  std::memcpy(copy, original, static_cast<size_t>(bytes));
+  if (memory == MAP_FAILED) return {};
+  madvise(memory, size, MADV_HUGEPAGE);
+  const int64_t stride = (offset + BytesOf(param) + kPage - 1) / kPage * kPage;
+  std::vector<void*> all;
+  for (int64_t i = 0; i < copies; ++i) {
+    all.push_back(static_cast<char*>(memory) + i * stride + offset);
+    std::memcpy(all.back(), original, static_cast<size_t>(BytesOf(param)));
+  }
   mprotect(memory, size, PROT_READ);
-  return copy;
+  return all;
 }
 
 }  // namespace
@@ -363,23 +375,20 @@ int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes) {
   const int64_t more = CopiesOfConstants(kernel, rotated_bytes) - 1;
   int64_t bytes = 0;
   for (const KernelParam& param : kernel.params)
-    if (IsCopied(param)) bytes += more * (BytesOf(param) + 2 * kPage);
+    if (IsCopied(param)) bytes += BytesOfCopies(param, more);
   return bytes;
 }
 
 std::vector<std::vector<void*>> CopyConstants(const KernelObject& kernel, const std::vector<void*>& arguments,
                                               int64_t rotated_bytes) {
-  const int64_t copies = CopiesOfConstants(kernel, rotated_bytes);
-  if (copies == 1) return {};
-  std::vector<std::vector<void*>> all = {arguments};
-  while (static_cast<int64_t>(all.size()) < copies) {
-    std::vector<void*> copy = arguments;
-    for (size_t i = 0; i < kernel.params.size(); ++i) {
-      if (!IsCopied(kernel.params[i])) continue;
-      copy[i] = CopyOf(arguments[i], BytesOf(kernel.params[i]));
-      if (copy[i] == nullptr) return {};
-    }
-    all.push_back(std::move(copy));
+  const int64_t more = CopiesOfConstants(kernel, rotated_bytes) - 1;
+  if (more == 0) return {};
+  std::vector<std::vector<void*>> all(static_cast<size_t>(more) + 1, arguments);
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    if (!IsCopied(kernel.params[i])) continue;
+    const std::vector<void*> copies = CopiesOf(kernel.params[i], arguments[i], more);
+    if (copies.empty()) return {};
+    for (size_t c = 0; c < copies.size(); ++c) all[c + 1][i] = copies[c];
   }
   return all;
 }

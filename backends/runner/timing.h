@@ -87,7 +87,7 @@ CallProfile RunProfiled(BoundKernel kernel, int calls, int runs, Deadline give_u
 int64_t CopiesOfConstants(const KernelObject& kernel, int64_t rotated_bytes);
 
 // Returns the memory that CopyConstants takes at most, without the originals, in bytes: for each copy of an array its
-// size and two pages.
+// size and two pages, and for each array a huge page.
 int64_t BytesOfCopies(const KernelObject& kernel, int64_t rotated_bytes);
 
 // Copies a kernel's constants and prepared parameters. Returns the kernel's arguments for each copy, the given ones

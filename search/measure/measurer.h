@@ -35,6 +35,7 @@ struct MeasureRequest {
   // Best time of the task so far in seconds, 0 if unknown. A measurer may stop a much slower program early.
   double best_seconds = 0;
   bool thorough = false;  // sample until the median is certain, instead of the usual few samples
+  bool in_model = false;  // time as within a model: constants are not in the caches (Caches::kInModel)
 };
 
 struct MeasureResult {

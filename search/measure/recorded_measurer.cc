@@ -7,7 +7,7 @@ namespace kiln {
 namespace {
 
 std::string KeyOf(const MeasureRequest& request, absl::string_view how) {
-  return absl::StrCat(ToString(HashOf(*request.scheduled)), " ", how);
+  return absl::StrCat(ToString(HashOf(*request.scheduled)), " ", how, request.in_model ? " in-model" : "");
 }
 
 }  // namespace

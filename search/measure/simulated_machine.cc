@@ -142,6 +142,7 @@ MeasureResult SimulatedMachine::Run(const MeasureRequest& request, int samples, 
   const double seconds = Seconds(*request.scheduled);
   result.lower_bound = purpose == kQuick && request.best_seconds > 0 && seconds > 2 * request.best_seconds;
   result.verified = true;
+  result.flags.in_model = request.in_model;
   Engine engine{options_.seed, Low(*request.scheduled), purpose};
   boost::random::normal_distribution<double> noise(0, options_.noise);
   for (int i = 0; i < samples; ++i) {

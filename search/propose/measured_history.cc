@@ -14,6 +14,15 @@ void MeasuredHistory::Add(const Measured& measured, const FeatureSet& features) 
     best_seconds_[measured.task] = std::min(best_seconds_[measured.task], measured.seconds);
 }
 
+void MeasuredHistory::Rename(int task, int to) {
+  for (Measured& measured : all_)
+    if (measured.task == task) measured.task = to;
+  hashes_[to].merge(hashes_[task]);
+  hashes_[task].clear();
+  best_seconds_[to] = std::min(best_seconds_[to], best_seconds_[task]);
+  best_seconds_[task] = std::numeric_limits<double>::infinity();
+}
+
 std::vector<const Measured*> MeasuredHistory::Best(int task, int n) const {
   std::vector<const Measured*> best;
   for (const Measured& m : all_) {

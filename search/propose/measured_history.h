@@ -1,5 +1,8 @@
 // All measurements of a run's tasks, by this run and by earlier ones. The model learns from them, batches
 // skip programs that are in them, and chains start from the best of them. Not thread safe.
+//
+// Measurements of a task with another state of the caches than the one that now counts are set aside: they belong to a
+// task of their own, whose number is Aside(task). Only the model learns from them.
 #pragma once
 
 #include <limits>
@@ -25,9 +28,16 @@ struct Measured {
 class MeasuredHistory {
  public:
   explicit MeasuredHistory(int tasks)
-      : hashes_(tasks), best_seconds_(tasks, std::numeric_limits<double>::infinity()) {}
+      : tasks_(tasks),
+        hashes_(2 * static_cast<size_t>(tasks)),
+        best_seconds_(2 * static_cast<size_t>(tasks), std::numeric_limits<double>::infinity()) {}
 
   void Add(const Measured& measured, const FeatureSet& features);
+
+  int Aside(int task) const { return tasks_ + task; }
+  // Sets all measurements of a task aside: none of its programs then counts as measured. TakeBack is the reverse.
+  void SetAside(int task) { Rename(task, Aside(task)); }
+  void TakeBack(int task) { Rename(Aside(task), task); }
 
   bool empty() const { return all_.empty(); }
   // Returns the set of structural hashes of the programs that a task need not measure again. Only callers fill this
@@ -46,6 +56,9 @@ class MeasuredHistory {
   absl::Status Teach(CostModel& model) const;
 
  private:
+  void Rename(int task, int to);
+
+  int tasks_;
   std::vector<Measured> all_;
   FeatureBatch features_;  // features of all_, in the same order
   std::vector<absl::flat_hash_set<std::string>> hashes_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "build_info.h"
 #include "lang/base/phase.h"
@@ -60,8 +61,8 @@ absl::Status Tuner::BeginOrResume() {
 }
 
 // Loads the tasks' records from the store into the history: first those of earlier runs, task by task, if they were
-// measured with the same state of the caches; then those of this run in the order of measuring. Then restores the model
-// and the strategies from `state`.
+// measured with the same state of the caches; then those of this run in the order of measuring. For a task that is timed
+// as within a model, times alone are set aside. Then restores the model and the strategies from `state`.
 absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   const Phase phase("recall");
   std::vector<RecordRow> earlier, own;
@@ -71,11 +72,12 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     if (!records.ok()) return records.status();
     const int64_t newest = records->empty() ? 0 : records->back().id;
     task.known_records = resumed ? state.tasks[t].known_records : newest;
+    task.in_model = options_.in_model || (resumed ? state.tasks[t].in_model : HasTimesInModel(*records));
     for (RecordRow record : *records) {
       if (resumed && record.run == run_) {
         own.push_back(std::move(record));
       } else if (record.id <= task.known_records && record.flags.cold == options_.cold &&
-                 record.flags.in_model == options_.in_model) {
+                 (task.in_model || !record.flags.in_model)) {
         record.task = static_cast<int>(t);
         earlier.push_back(std::move(record));
       }
@@ -88,6 +90,8 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
     if (Stopped()) return absl::CancelledError("stopped");
     Remember(earlier[i], i >= num_earlier);
   }
+  for (size_t t = 0; t < tasks_.size(); ++t)
+    if (tasks_[t].in_model) StartFromAside(static_cast<int>(t));
   news_ = !history_.empty();
   last_task_ = state.last_task;
   spent_before_ = state.seconds;
@@ -103,27 +107,36 @@ absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   return RestoreStrategies(resumed, state);
 }
 
+// Returns true if the search of a model moved a task with these records into the model: then this one goes on so.
+bool Tuner::HasTimesInModel(const std::vector<RecordRow>& records) const {
+  return options_.in_place && !options_.cold && absl::c_any_of(records, [](const RecordRow& record) {
+           return record.flags.in_model && CanBeBest(record);
+         });
+}
+
 // Adds a record to the history and, if it is of this run, to the trials of its task. A record from a race only advances
 // the number of the next trial. A record of another space counts as a trial but is left out of the history.
 void Tuner::Remember(const RecordRow& record, bool of_this_run) {
   Task& task = tasks_[record.task];
+  const bool aside = record.flags.in_model != task.in_model;
+  const int group = aside ? history_.Aside(record.task) : record.task;
   if (of_this_run) task.next_trial = std::max(task.next_trial, record.trial + 1);
   if (record.flags.race) return;
   if (of_this_run) {
     ++task.trials;
     if (record.status != outcome::kOk) ++task.failures[record.status];
-    NoteRound(record.task, record.round);
+    if (!aside) NoteRound(record.task, record.round);
   }
   const absl::StatusOr<Candidate> candidate = CandidateOfText(record.trace, task.space->sketches);
   if (!candidate.ok()) return;  // the trace belongs to another space
-  history_.hashes(record.task).insert(record.program_hash);
+  history_.hashes(group).insert(record.program_hash);
   const absl::StatusOr<Point> point = PointOf(*task.space, prefilter_, *candidate);
   if (!point.ok()) return;
-  history_.Add({record.task, *candidate, record.id,
+  history_.Add({group, *candidate, record.id,
                 record.status == outcome::kOk ? Seconds(record) : std::numeric_limits<double>::infinity(),
                 record.lower_bound},
                point->features);
-  if (of_this_run) NoteRound(record.task, record.round);
+  if (of_this_run && !aside) NoteRound(record.task, record.round);
 }
 
 // Starts the strategy of each task, or restores its saved state if the run is resumed. Marks tasks whose strategy fails
@@ -153,7 +166,7 @@ absl::StatusOr<RunState> Tuner::StateNow() const {
   for (const Task& task : tasks_) {
     state.tasks.push_back({task.round, task.exhausted, task.known_records,
                            task.strategy != nullptr ? task.strategy->Save() : StrategyState(), task.in_place,
-                           task.slower});
+                           task.slower, task.in_model});
   }
   state.last_task = last_task_;
   state.seconds = Elapsed();

@@ -34,6 +34,7 @@ Json ToJson(const TaskRunState& task) {
   Json json = {{"round", task.round},         {"exhausted", task.exhausted},
                {"known", task.known_records}, {"temperature", task.strategy.temperature},
                {"chains", std::move(chains)}, {"next", task.strategy.next}};
+  if (task.in_model) json["in_model"] = true;
   if (task.in_place > 0) json["in_place"] = {task.in_place, task.slower};
   return json;
 }
@@ -45,6 +46,7 @@ TaskRunState ToTask(const Json& json) {
   task.known_records = json.at("known").get<int64_t>();
   task.strategy.temperature = json.at("temperature").get<double>();
   task.strategy.next = json.at("next").get<int64_t>();
+  task.in_model = json.value("in_model", false);
   if (json.contains("in_place")) {
     task.in_place = json["in_place"].at(0).get<double>();
     task.slower = json["in_place"].at(1).get<double>();

@@ -19,6 +19,7 @@ struct TaskRunState {
   int64_t known_records = 0;  // the newest record when the run began: newer ones of other runs do not count
   StrategyState strategy;
   double in_place = 0, slower = 1;  // as in Task (search/run/tuner.h), at the last run of the whole model
+  bool in_model = false;            // as in Task
 };
 
 struct RunState {

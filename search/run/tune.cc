@@ -34,6 +34,7 @@ constexpr int kGainTrials = 64;
 absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
   absl::Status status = MakeSketches();
   if (status.ok()) status = BeginOrResume();
+  if (status.ok()) status = RunWhole();  // a run may have ended between its last round and this
   while (status.ok() && !BudgetSpent()) {
     status = Learn();
     const std::optional<int> task = status.ok() ? NextTask() : std::nullopt;
@@ -42,6 +43,7 @@ absl::StatusOr<std::vector<TuneResult>> Tuner::Run() {
     status = Round(*task);
     if (status.ok()) status = RunWhole();
   }
+  MoveBack();
   if (status.ok() && TotalTrials() == 0) status = SomeTaskIsLeft();
   if (status.ok()) status = RaceAndFinish();
   if (!status.ok() && status.code() != absl::StatusCode::kCancelled) return status;

@@ -50,6 +50,7 @@ struct Task {
   std::string failed;       // why the task cannot be searched; empty if it can
   double in_place = 0;      // seconds within the whole model; 0 if unknown
   double slower = 1;        // in_place divided by the time alone, within limits
+  bool in_model = false;    // its programs are timed as within a model
 };
 
 class Tuner {
@@ -77,6 +78,7 @@ class Tuner {
   absl::Status TakeStart(Task& task, const Trace& trace);
   absl::Status BeginOrResume();
   absl::Status Recall(bool resumed, const RunState& state);
+  bool HasTimesInModel(const std::vector<RecordRow>& records) const;
   void Remember(const RecordRow& record, bool of_this_run);
   absl::Status RestoreStrategies(bool resumed, const RunState& state);
   bool UsesModel() const;
@@ -101,6 +103,12 @@ class Tuner {
   std::optional<int> NextTask() const;
   bool WholeIsDue() const;
   absl::Status RunWhole();
+  bool HasConstants(int task) const;
+  // From now on, programs of the task are timed as within a model, first those that were fastest alone.
+  void MoveIntoModel(int task);
+  void StartFromAside(int task);
+  // Takes the times alone of tasks back that moved, but of which no program then ran.
+  void MoveBack();
   std::vector<double> MinuteGains() const;
   // Returns why a task gets no further round ("failed", "exhausted", "roofline" or "gain"), or an empty text if it may
   // get one.
@@ -128,7 +136,11 @@ class Tuner {
   }
   MeasureRequest RequestOf(int task, const Point& point) const {
     const double best = history_.best_seconds(task);
-    return {task, &tasks_in_[task].program, &point.replayed.program(), std::isfinite(best) ? best : 0, false};
+    return {.task = task,
+            .original = &tasks_in_[task].program,
+            .scheduled = &point.replayed.program(),
+            .best_seconds = std::isfinite(best) ? best : 0,
+            .in_model = tasks_[task].in_model};
   }
   absl::StatusOr<RunState> StateNow() const;
 

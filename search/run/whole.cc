@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "search/run/tuner.h"
 
 namespace kiln::internal {
@@ -12,6 +13,10 @@ namespace {
 constexpr double kPartOfTime = 0.1;  // of the time so far, for runs of the whole model if time is limited
 constexpr double kLeastSlower = 0.5,
                  kMostSlower = 5;  // limits of the ratio of a time within the model to that alone
+// A task with constants moves into the model if it takes over 1.5 times as long there as alone, and over 1% of the time
+// of the whole. Its 32 fastest programs are timed first.
+constexpr double kSlowInPlace = 1.5, kLeastShare = 0.01;
+constexpr int kTimedAgain = 32;
 
 }  // namespace
 
@@ -49,7 +54,43 @@ absl::Status Tuner::RunWhole() {
     tasks_[t].in_place = in_place;
     tasks_[t].slower = std::clamp(in_place / alone, kLeastSlower, kMostSlower);
   }
+  double whole = 0;
+  for (size_t t = 0; t < tasks_.size(); ++t) whole += (*seconds)[t] * tasks_in_[t].weight;
+  for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+    const double share = tasks_[t].in_place * tasks_in_[t].weight / whole;
+    if (tasks_[t].slower > kSlowInPlace && share > kLeastShare && HasConstants(t)) MoveIntoModel(t);
+  }
   return absl::OkStatus();
+}
+
+bool Tuner::HasConstants(int task) const {
+  return absl::c_any_of(tasks_in_[task].program.buffers,
+                        [](const Buffer& buffer) { return buffer.role == Role::kConstant; });
+}
+
+void Tuner::MoveIntoModel(int task) {
+  Task& t = tasks_[task];
+  if (t.in_model) return;
+  t.in_model = true;
+  t.slower = 1;
+  t.best.clear();  // the task gets the next round
+  t.trials_by_round.clear();
+  history_.SetAside(task);
+  StartFromAside(task);
+}
+
+// Adds the fastest programs of those that were set aside to the start candidates of a task.
+void Tuner::StartFromAside(int task) {
+  for (const Measured* fast : history_.Best(history_.Aside(task), kTimedAgain))
+    tasks_[task].start.push_back(fast->candidate);
+}
+
+void Tuner::MoveBack() {
+  for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+    if (options_.in_model || !tasks_[t].in_model || std::isfinite(history_.best_seconds(t))) continue;
+    tasks_[t].in_model = false;
+    history_.TakeBack(t);
+  }
 }
 
 std::vector<double> Tuner::MinuteGains() const {

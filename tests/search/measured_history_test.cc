@@ -54,5 +54,26 @@ TEST(MeasuredHistory, NeverTakesAStoppedRunForTheBest) {
   EXPECT_EQ(history.Best(0, 5)[0]->record, 2);
 }
 
+TEST(MeasuredHistory, TeachesWhatIsSetAsideAsAnotherTask) {
+  MeasuredHistory history(2);
+  const FeatureSet features{.dim = 1, .values = {0}};
+  history.Add({.task = 1, .record = 1, .seconds = 2}, features);
+  history.hashes(1).insert("program");
+  history.SetAside(1);
+  history.Add({.task = 1, .record = 2, .seconds = 8}, features);
+  EXPECT_FALSE(history.hashes(1).contains("program"));
+  EXPECT_EQ(history.best_seconds(1), 8);
+  EXPECT_EQ(history.Best(history.Aside(1), 5)[0]->record, 1);
+  Pupil pupil;
+  ASSERT_EQ(history.Teach(pupil), absl::OkStatus());
+  EXPECT_EQ(pupil.labels[0].throughput, 1);
+  EXPECT_EQ(pupil.labels[1].throughput, 1);
+  EXPECT_NE(pupil.labels[0].group, pupil.labels[1].group);
+  history.TakeBack(1);
+  EXPECT_TRUE(history.hashes(1).contains("program"));
+  EXPECT_EQ(history.best_seconds(1), 2);
+  EXPECT_EQ(history.Best(1, 5).size(), 2u);
+}
+
 }  // namespace
 }  // namespace kiln

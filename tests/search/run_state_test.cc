@@ -22,6 +22,7 @@ RunState Example() {
   state.whole_seconds = 0.5;
   state.tasks[1].in_place = 0.25;
   state.tasks[1].slower = 1.5;
+  state.tasks[1].in_model = true;
   state.model = std::string("\0\xff model", 8);
   return state;
 }
@@ -37,6 +38,8 @@ TEST(RunState, ComesBackBitForBit) {
   EXPECT_EQ(back->tasks[1].strategy.temperature, std::numeric_limits<double>::infinity());
   EXPECT_EQ(back->model, Example().model);
   EXPECT_EQ(back->tasks[1].slower, 1.5);
+  EXPECT_FALSE(back->tasks[0].in_model);
+  EXPECT_TRUE(back->tasks[1].in_model);
   EXPECT_EQ(back->whole_seconds, 0.5);
 }
 

@@ -30,7 +30,8 @@ void AddMeasuring(CLI::App& command, api::TuneSettings* s) {
                    "Time as within a model: inputs in the caches, constants in copies that are not");
   command.add_flag_callback(
       "--no-in-place", [s] { s->in_place = false; },
-      "Do not run the whole of a file with several calls between rounds, to weigh tasks by their time in it");
+      "Do not run the whole of a file with several calls between rounds, to weigh tasks by their time in it and to "
+      "time those as within a model that are slow in it");
 }
 
 void AddMachine(CLI::App& command, api::TuneSettings* s) {

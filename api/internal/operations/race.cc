@@ -115,6 +115,7 @@ absl::StatusOr<RaceReport> RaceRecords(const SessionOptions& options, const Reco
   for (size_t i = 0; i < 2; ++i) {
     requests[i].original = &records[0].original;
     requests[i].scheduled = &records[i].scheduled;
+    requests[i].in_model = records[0].entry.record.flags.in_model;
     requests[i].best_seconds = Seconds(records[i].entry.record);
   }
   std::vector<MeasureResult> results = started->measurer->Race(requests);

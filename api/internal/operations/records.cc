@@ -117,6 +117,7 @@ absl::StatusOr<ReplayResult> ReplayRecord(const SessionOptions& options, RowId i
   MeasureRequest request;
   request.original = &record->original;
   request.scheduled = &record->scheduled;
+  request.in_model = row.flags.in_model;
   MeasureResult measured;  // stays "interrupted" if the stop came before the race
   if (!stop.asked()) {
     const Stop::Work racing(stop, started->interrupt);

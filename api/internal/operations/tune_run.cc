@@ -109,7 +109,6 @@ class TuneRun {
                                         .contract = s_.contract,
                                         .policies = c_.input.policies,
                                         .cold_cache = s_.cold,
-                                        .in_model = s_.in_model,
                                         .object_folder = ObjectFolder(c_.options.database),
                                         .builder_path = workers.builder,
                                         .runner_path = workers.runner});
@@ -293,7 +292,8 @@ class TuneRun {
     const absl::StatusOr<RecordEntry> entry = store.Get(found.record);
     if (!entry.ok()) return entry.status();
     Describe(task, entry->record, std::move(result), machine.clock, &found);
-    if (!stopped() && machine.here != nullptr) Relate(task, *machine.here, &found);
+    if (!stopped() && machine.here != nullptr)
+      Relate(task, *machine.here, entry->record.flags.in_model, &found);
     if (s_.output.empty() || stopped()) return found;
     const absl::Status exported = ExportTo(s_.output, entry->record, machine, &found);
     if (!exported.ok() && !stopped()) return exported;
@@ -324,9 +324,9 @@ class TuneRun {
   }
 
   // Adds to a result how it compares with the untuned program, with the roofline of the machine and with installed
-  // libraries. Times the untuned program and the libraries.
-  void Relate(const TaskInfo& task, CpuMeasurer& measurer, TaskResult* found) const {
-    const MeasureRequest request{.original = &task.program, .scheduled = &task.program};
+  // libraries. Times the untuned program, as the record (`in_model`), and the libraries.
+  void Relate(const TaskInfo& task, CpuMeasurer& measurer, bool in_model, TaskResult* found) const {
+    const MeasureRequest request{.original = &task.program, .scheduled = &task.program, .in_model = in_model};
     const MeasureResult untuned = measurer.Measure({request})[0];
     RecordRow row;
     row.samples = untuned.samples;

@@ -279,8 +279,8 @@ int64_t BytesOfCopies(const KernelParam& param, int64_t copies) {
 }
 
 // Returns the addresses of read-only copies of an array, each at the same offset within a page as the original; none if
-// there is no memory. Asks for huge pages, as parameters of this size have (backends/workers/guard.h); to map small
-// pages takes as long as to time a kernel.
+// there is no memory. Asks for huge pages, as large parameters have them (backends/workers/guard.h): mapping small
+// pages takes as long as timing a kernel.
 std::vector<void*> CopiesOf(const KernelParam& param, const void* original, int64_t copies) {
   const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(original) % kPage);
   const auto size = static_cast<size_t>(BytesOfCopies(param, copies));

@@ -91,7 +91,9 @@ class Scheduler {
   // none of them.
   RowId FastestFor(size_t t, const std::vector<RecordEntry>& entries) const {
     const Program& task = made_.tasks[t].program;
-    const auto best = [&](Caches caches) { return BestOf(entries, task, target_.fingerprint, caches); };
+    const auto best = [&](Caches caches) {
+      return BestOf(entries, task, target_.fingerprint, input_.policies, caches);
+    };
     for (const Caches caches : {Caches::kInModel, Caches::kWarm, Caches::kCold}) {
       if (const RecordEntry* entry = best(caches)) return entry->record.id;
     }

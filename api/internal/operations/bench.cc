@@ -20,13 +20,17 @@
 namespace kiln::api {
 namespace {
 
-// Returns the id of the task's fastest record on this machine: with cold caches if `cold`, else with warm ones, or else
-// as within a model. nullopt if there is none.
-absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task, bool cold) {
+// Returns the id of the task's fastest record on this machine under these policies: with cold caches if `cold`, else
+// with warm ones, or else as within a model. nullopt if there is none.
+absl::StatusOr<std::optional<RowId>> BestHere(Store& store, const Program& task, const Policies& policies,
+                                              bool cold) {
   const auto entries = store.BestAll();
   if (!entries.ok()) return entries.status();
-  const RecordEntry* best = BestOf(*entries, task, Host().fingerprint, cold ? Caches::kCold : Caches::kWarm);
-  if (best == nullptr && !cold) best = BestOf(*entries, task, Host().fingerprint, Caches::kInModel);
+  const auto best_with = [&](Caches caches) {
+    return BestOf(*entries, task, Host().fingerprint, policies, caches);
+  };
+  const RecordEntry* best = best_with(cold ? Caches::kCold : Caches::kWarm);
+  if (best == nullptr && !cold) best = best_with(Caches::kInModel);
   return best == nullptr ? std::nullopt : std::optional<RowId>(best->record.id);
 }
 
@@ -132,7 +136,7 @@ absl::StatusOr<BenchReport> BenchTasks(const SessionOptions& options, const Inpu
   BenchReport report{.file = input.shown, .machine = Host().fingerprint, .tasks = {}};
   for (const Task& task : input.tasks) {
     if (!settings.task.empty() && task.program.name != settings.task) continue;
-    const auto record = BestHere(**store, task.program, settings.cold);
+    const auto record = BestHere(**store, task.program, input.policies, settings.cold);
     if (!record.ok()) return record.status();
     absl::StatusOr<TaskTimes> timed = bench.Time(task.program, *record);
     if (!timed.ok())

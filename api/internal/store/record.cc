@@ -43,12 +43,13 @@ absl::StatusOr<Rebuilt> Rebuild(const std::string& database, RowId id) {
 }
 
 const RecordEntry* BestOf(const std::vector<RecordEntry>& records, const Program& task,
-                          const std::string& fingerprint, Caches caches) {
+                          const std::string& fingerprint, const Policies& policies, Caches caches) {
   const std::string hash = ToString(HashOf(task)), text = ToString(task);
   const RecordEntry* best = nullptr;
   for (const RecordEntry& e : records) {
     const bool same = e.workload.hash == hash && e.workload.program == text;
     if (!same || e.record.flags.caches() != caches || e.target.fingerprint != fingerprint) continue;
+    if (e.record.flags.policies != policies) continue;
     if (best == nullptr || Seconds(e.record) < Seconds(best->record)) best = &e;
   }
   return best;

@@ -26,9 +26,9 @@ struct Rebuilt {
 // database or record, kDataLoss if the texts do not parse, and kFailedPrecondition if a step does not apply.
 absl::StatusOr<Rebuilt> Rebuild(const std::string& database, RowId id);
 
-// Returns the fastest of the records that are of this task, were measured by the machine with this fingerprint, and
-// were timed with this state of the caches. Returns null if there is none.
+// Returns the fastest of the records that are of this task, were measured by the machine with this fingerprint under
+// these policies, and were timed with this state of the caches. Returns null if there is none.
 const RecordEntry* BestOf(const std::vector<RecordEntry>& records, const Program& task,
-                          const std::string& fingerprint, Caches caches = Caches::kWarm);
+                          const std::string& fingerprint, const Policies& policies, Caches caches);
 
 }  // namespace kiln::api

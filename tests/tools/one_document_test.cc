@@ -32,7 +32,7 @@ std::vector<std::vector<std::string>> FailingLines(const TemporaryFolder& folder
       {"train"},
       {"space"},
       {"tun", matmul},
-      {"tune", matmul, "--trials", "0"},
+      {"tune", matmul, "--trials", "0", "--db", folder / "empty.db"},
       {"tune", matmul, "--trials", "many"},
       {"tune", matmul, "--seed", "-1"},
       {"tune", matmul, "--time", "nan"},

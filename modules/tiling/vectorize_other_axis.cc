@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lang/analysis/access.h"
 #include "lang/analysis/axes.h"
@@ -31,6 +32,17 @@ std::optional<VectorAxis> FindSteps(const Program& p, const Bindings& bindings, 
   return std::nullopt;
 }
 
+// Returns true if vectors along `last` would read an operand with gaps, and vectors along `other` read one element of it
+// for all lanes.
+bool LeavesGapsAlong(const Program& p, Id block, Id last, Id other) {
+  return absl::c_any_of(Loads(p, block), [&](Id load) {
+    const auto index = p.List(p.exprs[load].AsLoad().index);
+    const auto step = [&](Id mark, Id loop) { return StepOf(p, block, mark, loop).value_or(1); };
+    return !index.empty() && step(index.back(), last) > 1 &&
+           absl::c_all_of(index, [&](Id mark) { return step(mark, other) == 0; });
+  });
+}
+
 }  // namespace
 
 std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block) {
@@ -41,19 +53,24 @@ std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block) {
   const std::vector<Id> around = LoopsAround(p, node);
   const Bindings bindings = ResolveBindings(p, node);
   const std::vector<ResultAxis> axes = ResultAxes(p, bindings);
-  std::optional<VectorAxis> found;
+  std::vector<VectorAxis> filled;
   for (const ResultAxis& axis : axes) {
     const std::vector<Id>& loops = axis.contiguous;
     const bool fills = loops.size() == 1 && p.loop(loops[0]).extent.Known() % lanes == 0;
     const bool last = axis.dim == axes.back().dim;
     const bool in_blocks = last && axis.dim + 1 < axes.size();
-    if (last && !in_blocks && (fills || loops.empty())) return std::nullopt;
+    if (last && !in_blocks && (fills || loops.empty())) {
+      std::erase_if(filled, [&](const VectorAxis& other) {
+        return loops.empty() || !LeavesGapsAlong(p, node, loops[0], around[other.loop]);
+      });
+      return filled.empty() ? std::nullopt : std::optional(filled.back());
+    }
     if (!fills) continue;
     const auto at = std::find(around.begin(), around.end(), loops[0]) - around.begin();
-    found = VectorAxis{static_cast<size_t>(at), axis.dim, in_blocks};
+    filled.push_back({static_cast<size_t>(at), axis.dim, in_blocks});
   }
-  if (!found && !axes.empty()) found = FindSteps(p, bindings, axes.back().dim, lanes);
-  return found;
+  if (!filled.empty()) return filled.back();
+  return axes.empty() ? std::nullopt : FindSteps(p, bindings, axes.back().dim, lanes);
 }
 
 void MoveInnermost(Schedule& s, Block block, VectorAxis& axis) {

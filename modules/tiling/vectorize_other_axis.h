@@ -1,4 +1,5 @@
-// Vectorizes another dimension of the result if vectors do not divide the last dimension.
+// Vectorizes another dimension of the result if vectors do not divide the last dimension, or would read an operand with
+// gaps along it, as a convolution with steps of two does.
 //
 //   for o, w: for c: Y[o, w] += X[c, w] * K[o, c]      (w < 7, o < 64)
 //   ->
@@ -34,8 +35,9 @@ struct VectorAxis {
 // Finds the dimension of a block's result to vectorize instead of the last one: the innermost in memory of those that
 // one loop fills with whole vectors, or else the dimension that is innermost in memory, if a loop moves along it in
 // steps and fills vectors. If the result's layout keeps another dimension innermost in memory, as NCHWc does, this
-// dimension may be found too (`in_blocks`). Returns nullopt if the last dimension is innermost and already fills
-// vectors or has no loop, if no loop fills vectors, or if `s` has failed.
+// dimension may be found too (`in_blocks`). If the last dimension is innermost and fills vectors, finds a dimension
+// only if some operand is read with gaps along the last one, and does not move along the other. Returns nullopt if
+// there is no such dimension, if the last dimension has no loop, if no loop fills vectors, or if `s` has failed.
 std::optional<VectorAxis> FindVectorAxis(Schedule& s, Block block);
 
 // Reorders the loops of the block such that the loop of `axis` is the innermost spatial one, and updates the position

@@ -1,5 +1,5 @@
 // Vectorizes another dimension of the result if vectors do not divide the last dimension, or would read an operand with
-// gaps along it, as a convolution with steps of two does.
+// gaps along it, as a convolution with stride 2 does.
 //
 //   for o, w: for c: Y[o, w] += X[c, w] * K[o, c]      (w < 7, o < 64)
 //   ->

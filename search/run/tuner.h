@@ -103,7 +103,6 @@ class Tuner {
   std::optional<int> NextTask() const;
   bool WholeIsDue() const;
   absl::Status RunWhole();
-  bool HasConstants(int task) const;
   // From now on, programs of the task are timed as within a model, first those that were fastest alone.
   void MoveIntoModel(int task);
   void StartFromAside(int task);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "search/run/tuner.h"
 
 namespace kiln::internal {
@@ -13,9 +12,9 @@ namespace {
 constexpr double kPartOfTime = 0.1;  // of the time so far, for runs of the whole model if time is limited
 constexpr double kLeastSlower = 0.5,
                  kMostSlower = 5;  // limits of the ratio of a time within the model to that alone
-// A task with constants moves into the model if it takes over 1.5 times as long there as alone, and over 1% of the time
-// of the whole. Its 32 fastest programs are timed first.
-constexpr double kSlowInPlace = 1.5, kLeastShare = 0.01;
+// A task moves into the model if it takes over 1.5 times as long there as alone, over 1% of the time of the whole, and if
+// reading its constants from memory takes over a tenth of its time alone. Its 32 fastest programs are timed first.
+constexpr double kSlowInPlace = 1.5, kLeastShare = 0.01, kLeastReading = 0.1;
 constexpr int kTimedAgain = 32;
 
 }  // namespace
@@ -58,14 +57,10 @@ absl::Status Tuner::RunWhole() {
   for (size_t t = 0; t < tasks_.size(); ++t) whole += (*seconds)[t] * tasks_in_[t].weight;
   for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
     const double share = tasks_[t].in_place * tasks_in_[t].weight / whole;
-    if (tasks_[t].slower > kSlowInPlace && share > kLeastShare && HasConstants(t)) MoveIntoModel(t);
+    const bool reads = tasks_in_[t].constants_seconds > kLeastReading * history_.best_seconds(t);
+    if (tasks_[t].slower > kSlowInPlace && share > kLeastShare && reads) MoveIntoModel(t);
   }
   return absl::OkStatus();
-}
-
-bool Tuner::HasConstants(int task) const {
-  return absl::c_any_of(tasks_in_[task].program.buffers,
-                        [](const Buffer& buffer) { return buffer.role == Role::kConstant; });
 }
 
 void Tuner::MoveIntoModel(int task) {

@@ -35,11 +35,12 @@ TEST(Tune, WeighsATaskByItsTimeWithinTheWhole) {
   EXPECT_GT(rounds_of_the_second(4), rounds_of_the_second(1));
 }
 
-// Two tasks that read a constant. In each run of the whole, the second takes twice as long as alone.
+// Two tasks that take at most ten times as long as their constants take to be read. In each run of the whole, the second
+// takes twice as long as alone.
 class SlowInPlace : public testing::Test {
  protected:
   SlowInPlace() {
-    for (TuneTask& task : tasks_) task.program.buffers[1].role = Role::kConstant;
+    for (TuneTask& task : tasks_) task.constants_seconds = 1;
     options_.in_place = [this](absl::Span<const PlacedTask> placed) -> absl::StatusOr<std::vector<double>> {
       std::vector<double> seconds;
       for (const PlacedTask& task : placed)
@@ -79,6 +80,12 @@ TEST_F(SlowInPlace, IsFromThenOnTimedAsWithinTheModel) {
   ASSERT_GE(in_model.size(), 8u);
   ASSERT_GE(alone.size(), 8u);
   for (size_t i = 0; i < 8; ++i) EXPECT_EQ(in_model[i], alone[i].second) << "the fastest alone come first";
+}
+
+TEST_F(SlowInPlace, IsTimedAloneIfItsConstantsAreReadInNoTime) {
+  for (TuneTask& task : tasks_) task.constants_seconds = 1e-12;
+  MustTune(options_, machine_, *store_, tasks_);
+  for (const RecordRow& record : RecordsOf(*store_)) EXPECT_FALSE(record.flags.in_model);
 }
 
 TEST_F(SlowInPlace, StaysInTheModelInLaterSearches) {

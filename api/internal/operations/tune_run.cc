@@ -115,9 +115,12 @@ class TuneRun {
     if (!measurer.ok()) return measurer.status();
     const Stop::Work measuring(c_.stop, [&] { measurer->Interrupt(); });
     Announce(space, measurer->target());
+    const bool several = tasks_.size() > 1;
+    const double per_byte = several ? SecondsPerByte(measurer->target()) : 0;
     for (TuneTask& task : tasks_) {
-      if (s_.until_roofline > 0 || tasks_.size() > 1)  // the scheduler uses rooflines of several tasks
+      if (s_.until_roofline > 0 || several)  // the scheduler uses rooflines of several tasks
         task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
+      task.constants_seconds = per_byte * static_cast<double>(ConstantBytes(task.program));
     }
     return Report(space, {measurer->target(), *measurer, measurer->builders(), &*measurer}, store);
   }

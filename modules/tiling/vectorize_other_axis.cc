@@ -32,8 +32,8 @@ std::optional<VectorAxis> FindSteps(const Program& p, const Bindings& bindings, 
   return std::nullopt;
 }
 
-// Returns true if vectors along `last` would read an operand with gaps, and vectors along `other` read one element of it
-// for all lanes.
+// Returns true if vectors along `last` would read an operand with gaps, and vectors along `other` read one element of
+// it for all lanes.
 bool LeavesGapsAlong(const Program& p, Id block, Id last, Id other) {
   return absl::c_any_of(Loads(p, block), [&](Id load) {
     const auto index = p.List(p.exprs[load].AsLoad().index);

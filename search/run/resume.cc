@@ -61,8 +61,8 @@ absl::Status Tuner::BeginOrResume() {
 }
 
 // Loads the tasks' records from the store into the history: first those of earlier runs, task by task, if they were
-// measured with the same state of the caches; then those of this run in the order of measuring. For a task that is timed
-// as within a model, times alone are set aside. Then restores the model and the strategies from `state`.
+// measured with the same state of the caches; then those of this run in the order of measuring. For a task that is
+// timed as within a model, times alone are set aside. Then restores the model and the strategies from `state`.
 absl::Status Tuner::Recall(bool resumed, const RunState& state) {
   const Phase phase("recall");
   std::vector<RecordRow> earlier, own;

@@ -20,9 +20,7 @@
 // Resuming. A call with the same tasks, sketches, target and options continues the newest unfinished run of the store,
 // exactly as that run would have continued. A killed process loses the batch that it was measuring, which is measured
 // again, and no acknowledged record. Records of earlier runs with the same state of the caches, finished or not, count
-// from the start: the model learns from them, and their programs are not measured again before the race. The state of
-// the caches is cold, warm, or as within a model, by the options; and as within a model for tasks of which such records
-// exist, if the whole model runs (TuneOptions::in_place).
+// from the start: the model learns from them, and their programs are not measured again before the race.
 //
 // Stopping. Set *options.stop; a signal handler may. The current batch is given up, stored records stay, the
 // run stays unfinished, and the result says `interrupted`.
@@ -139,19 +137,18 @@ struct TuneOptions {
   std::vector<Trace> start = {};
   Scheduling scheduling = Scheduling::kGradient;
   // Runs the whole model with the best programs so far: after each task had its first round, and again whenever the
-  // number of trials has doubled. The scheduler then multiplies a task's weight by its time within the model divided by
-  // its time alone, limited to 0.5 .. 5. A task is from then on timed as within a model, in this run and in later ones
-  // of the store, if it takes over 1.5 times as long there as alone, over 1% of the model's time, and at most ten times
-  // as long alone as its constants take to be read from memory. In a run with a time limit, the model runs only if its earlier runs took at most a tenth of the time that
-  // has passed. Errors are ignored, except for kCancelled.
+  // number of trials has doubled. The scheduler then multiplies a task's weight by its time within the model divided
+  // by its time alone, limited to 0.5 .. 5. A task is from then on timed as within a model, also in later runs of the
+  // store, if it takes over 1.5 times as long there as alone, over 1% of the model's time, and at most ten times as
+  // long alone as reading its constants from memory. In a run with a time limit, the model runs only if its earlier
+  // runs took at most a tenth of the time that has passed. Errors are ignored, except for kCancelled.
   RunInPlace in_place = nullptr;
   EnumerateOptions sketches = {};
   int finalists = 3;  // programs that race at the end, plus as many that the model prefers; 0: no race
   FinalsOptions finals = {};
   int threads = 1;
   bool cold = false;  // the measurer times with cold caches; only records of cold runs then count as known
-  // All programs are timed as within a model (Caches::kInModel). Records of programs alone count as those of another
-  // task; the fastest of them are measured first.
+  // All programs are timed as within a model (Caches::kInModel). Those that were fastest alone are measured first.
   bool in_model = false;
   // True if the caller finishes the run (Store::FinishRun), after it has used the results. Until then the same command
   // continues this run.

@@ -12,8 +12,8 @@ namespace {
 constexpr double kPartOfTime = 0.1;  // of the time so far, for runs of the whole model if time is limited
 constexpr double kLeastSlower = 0.5,
                  kMostSlower = 5;  // limits of the ratio of a time within the model to that alone
-// A task moves into the model if it takes over 1.5 times as long there as alone, over 1% of the time of the whole, and if
-// reading its constants from memory takes over a tenth of its time alone. Its 32 fastest programs are timed first.
+// A task moves into the model if it takes over 1.5 times as long there as alone, over 1% of the time of the whole, and
+// if reading its constants from memory takes over a tenth of its time alone. Its 32 fastest programs are timed first.
 constexpr double kSlowInPlace = 1.5, kLeastShare = 0.01, kLeastReading = 0.1;
 constexpr int kTimedAgain = 32;
 

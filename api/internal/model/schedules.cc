@@ -86,9 +86,9 @@ class Scheduler {
     return chosen != chosen_.end() && chosen->second.fastest == fastest ? chosen->second.record : fastest;
   }
 
-  // Returns the fastest record that was timed as within a model. If there is none, the fastest one with warm caches, then
-  // with cold ones. A search of times within a model begins with the programs that were fastest alone, so it misses
-  // none of them.
+  // Returns the fastest record that was timed as within a model. If there is none, the fastest one with warm caches,
+  // then with cold ones. A search of times within a model begins with the programs that were fastest alone, so it
+  // misses none of them.
   RowId FastestFor(size_t t, const std::vector<RecordEntry>& entries) const {
     const Program& task = made_.tasks[t].program;
     const auto best = [&](Caches caches) {

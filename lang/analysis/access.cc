@@ -53,6 +53,16 @@ std::vector<Indices> ReadIndices(const Program& p, Id block) {
   return reads;
 }
 
+std::vector<std::vector<std::optional<int64_t>>> ReadSteps(const Program& p, Id block, Id loop) {
+  std::vector<std::vector<std::optional<int64_t>>> steps;
+  for (const Id load : Loads(p, block)) {
+    steps.emplace_back();
+    for (const Id mark : p.List(p.exprs[load].AsLoad().index))
+      steps.back().push_back(StepOf(p, block, mark, loop));
+  }
+  return steps;
+}
+
 std::vector<Id> LoopsAlong(const Bindings& bindings, const IndexSum& index) {
   std::vector<Id> loops;
   for (const IndexSplit& split : index.splits) {

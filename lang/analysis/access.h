@@ -7,6 +7,8 @@
 // Reads at computed indices (gathers) are left out. The block must be live. There are no errors.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -22,6 +24,10 @@ using Indices = std::vector<IndexSum>;
 // values and initial values, in order of first use.
 Indices ResultIndices(const Program& program, Id block);
 std::vector<Indices> ReadIndices(const Program& program, Id block);
+
+// Returns by how much each index of each load in ReadIndices changes from one iteration of a live loop to the next;
+// nullopt if that is not the same everywhere.
+std::vector<std::vector<std::optional<int64_t>>> ReadSteps(const Program& program, Id block, Id loop);
 
 // Returns the live loops that the bindings of an index's iters name, in the order of the index's terms, repeated if
 // several terms depend on a loop. Leaves out loops inside a mark that the index algebra could not divide.

@@ -35,12 +35,13 @@ std::optional<VectorAxis> FindSteps(const Program& p, const Bindings& bindings, 
 // Returns true if vectors along `last` would read an operand with gaps, and vectors along `other` read one element of
 // it for all lanes.
 bool LeavesGapsAlong(const Program& p, Id block, Id last, Id other) {
-  return absl::c_any_of(Loads(p, block), [&](Id load) {
-    const auto index = p.List(p.exprs[load].AsLoad().index);
-    const auto step = [&](Id mark, Id loop) { return StepOf(p, block, mark, loop).value_or(1); };
-    return !index.empty() && step(index.back(), last) > 1 &&
-           absl::c_all_of(index, [&](Id mark) { return step(mark, other) == 0; });
-  });
+  const auto along_last = ReadSteps(p, block, last), along_other = ReadSteps(p, block, other);
+  for (size_t i = 0; i < along_last.size(); ++i) {
+    if (!along_last[i].empty() && along_last[i].back().value_or(1) > 1 &&
+        absl::c_all_of(along_other[i], [](std::optional<int64_t> step) { return step == 0; }))
+      return true;
+  }
+  return false;
 }
 
 }  // namespace

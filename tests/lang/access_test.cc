@@ -51,6 +51,8 @@ TEST(Access, GivesTheIndicesOfTheResultAndOfEachRead) {
   const Bindings bindings = ResolveBindings(conv.program, block);
   const std::vector<Id> around = LoopsAround(conv.program, block);
   EXPECT_THAT(LoopsAlong(bindings, reads[0][1]), ElementsAre(around[1], around[3]));
+  EXPECT_THAT(ReadSteps(conv.program, block, around[1]),
+              ElementsAre(ElementsAre(0, 2), ElementsAre(0, 0, 0)));
 }
 
 TEST(Access, OfAProductIsAtItersAndHasNoWindow) {

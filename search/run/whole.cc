@@ -65,7 +65,7 @@ absl::Status Tuner::RunWhole() {
 
 void Tuner::MoveIntoModel(int task) {
   Task& t = tasks_[task];
-  if (t.in_model) return;
+  if (t.in_model || options_.cold) return;
   t.in_model = true;
   t.slower = 1;
   t.best.clear();  // the task gets the next round

@@ -21,9 +21,6 @@ Roofline RooflineOf(const Program& program, const CpuMeasurer& measurer);
 // Returns the seconds in which one thread reads a byte of memory that is in no cache.
 double SecondsPerByte(const Target& target);
 
-// Returns the bytes of the program's constants.
-int64_t ConstantBytes(const Program& program);
-
 // Returns what share of its roofline a program reaches that takes `seconds`, such as "74% of the peak (1 core: 249
 // GFLOP/s of f32)" or "61% of the bandwidth (1 core: 12.3 GB/s when reading its arrays)". If the program is faster than
 // the memory bound, says that its arrays lie in caches. Empty if the share is unknown.

@@ -73,7 +73,6 @@ struct TuneTask {
   // Sketches of the space for this task's program. If they are missing, Tune enumerates the space.
   std::optional<Enumeration> sketches = {};
   std::vector<Trace> start = {};  // traces of this task to measure first, such as its default schedule
-  double constants_seconds = 0;   // to read its constants from memory once; 0 if unknown
 };
 
 // The progress of a run, reported after each recorded round: trials, failures, best time, seconds by phase.
@@ -138,11 +137,11 @@ struct TuneOptions {
   Scheduling scheduling = Scheduling::kGradient;
   // Runs the whole model with the best programs so far: after each task had its first round, and again whenever the
   // number of trials has doubled. The scheduler then multiplies a task's weight by its time within the model divided
-  // by its time alone, limited to 0.5 .. 5. A task is from then on timed as within a model, also in later runs of the
-  // store, if it takes over 1.5 times as long there as alone, over 1% of the model's time, and at most ten times as
-  // long alone as reading its constants from memory. In a run with a time limit, the model runs only if its earlier
-  // runs took at most a tenth of the time that has passed. Errors are ignored, except for kCancelled.
+  // by its time alone, limited to 0.5 .. 5. A task whose constants are far away within the model (whole.cc) is from then
+  // on timed as within a model, also in later runs of the store. In a run with a time limit, the model runs only if its
+  // earlier runs took at most a tenth of the time that has passed. Errors are ignored, except for kCancelled.
   RunInPlace in_place = nullptr;
+  double seconds_per_byte = 0;  // that a core takes to read memory that is in no cache; 0 if unknown
   EnumerateOptions sketches = {};
   int finalists = 3;  // programs that race at the end, plus as many that the model prefers; 0: no race
   FinalsOptions finals = {};

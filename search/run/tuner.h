@@ -103,6 +103,7 @@ class Tuner {
   std::optional<int> NextTask() const;
   bool WholeIsDue() const;
   absl::Status RunWhole();
+  void MoveIntoModel();
   // From now on, programs of the task are timed as within a model, first those that were fastest alone.
   void MoveIntoModel(int task);
   void StartFromAside(int task);

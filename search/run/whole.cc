@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "lang/program/layout.h"
 #include "search/run/tuner.h"
 
 namespace kiln::internal {
@@ -12,10 +13,15 @@ namespace {
 constexpr double kPartOfTime = 0.1;  // of the time so far, for runs of the whole model if time is limited
 constexpr double kLeastSlower = 0.5,
                  kMostSlower = 5;  // limits of the ratio of a time within the model to that alone
-// A task moves into the model if it takes over 1.5 times as long there as alone, over 1% of the time of the whole, and
-// if reading its constants from memory takes over a tenth of its time alone. Its 32 fastest programs are timed first.
-constexpr double kSlowInPlace = 1.5, kLeastShare = 0.01, kLeastReading = 0.1;
+constexpr double kLeastReading = 0.1, kLeastShare = 0.01, kSlowInPlace = 1.5;
 constexpr int kTimedAgain = 32;
+
+double ConstantBytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const Id id : program.parameters)
+    if (program.buffers[id].role == Role::kConstant) bytes += BytesOf(program, id);
+  return static_cast<double>(bytes);
+}
 
 }  // namespace
 
@@ -53,14 +59,27 @@ absl::Status Tuner::RunWhole() {
     tasks_[t].in_place = in_place;
     tasks_[t].slower = std::clamp(in_place / alone, kLeastSlower, kMostSlower);
   }
-  double whole = 0;
-  for (size_t t = 0; t < tasks_.size(); ++t) whole += (*seconds)[t] * tasks_in_[t].weight;
-  for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
-    const double share = tasks_[t].in_place * tasks_in_[t].weight / whole;
-    const bool reads = tasks_in_[t].constants_seconds > kLeastReading * history_.best_seconds(t);
-    if (tasks_[t].slower > kSlowInPlace && share > kLeastShare && reads) MoveIntoModel(t);
-  }
+  MoveIntoModel();
   return absl::OkStatus();
+}
+
+// Moves tasks into the model whose constants are far away there: to read them from memory takes over a tenth of the
+// task's time alone, and either the constants of all tasks exceed the last cache, or the task takes over 1.5 times as
+// long in place as alone. Tasks that take less than 1% of the whole stay.
+void Tuner::MoveIntoModel() {
+  double whole = 0, bytes = 0;
+  for (size_t t = 0; t < tasks_.size(); ++t) {
+    whole += tasks_[t].in_place * tasks_in_[t].weight;
+    bytes += ConstantBytes(tasks_in_[t].program) * tasks_in_[t].weight;
+  }
+  const bool exceeds = bytes > static_cast<double>(target_.l3_bytes);
+  for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
+    const double reading = options_.seconds_per_byte * ConstantBytes(tasks_in_[t].program);
+    const bool large = tasks_[t].in_place * tasks_in_[t].weight > kLeastShare * whole;
+    if (large && reading > kLeastReading * history_.best_seconds(t) &&
+        (exceeds || tasks_[t].slower > kSlowInPlace))
+      MoveIntoModel(t);
+  }
 }
 
 void Tuner::MoveIntoModel(int task) {

@@ -40,7 +40,8 @@ TEST(Tune, WeighsATaskByItsTimeWithinTheWhole) {
 class SlowInPlace : public testing::Test {
  protected:
   SlowInPlace() {
-    for (TuneTask& task : tasks_) task.constants_seconds = 1;
+    for (TuneTask& task : tasks_) task.program.buffers[1].role = Role::kConstant;
+    options_.seconds_per_byte = 1;
     options_.in_place = [this](absl::Span<const PlacedTask> placed) -> absl::StatusOr<std::vector<double>> {
       std::vector<double> seconds;
       for (const PlacedTask& task : placed)
@@ -83,7 +84,7 @@ TEST_F(SlowInPlace, IsFromThenOnTimedAsWithinTheModel) {
 }
 
 TEST_F(SlowInPlace, IsTimedAloneIfItsConstantsAreReadInNoTime) {
-  for (TuneTask& task : tasks_) task.constants_seconds = 1e-12;
+  options_.seconds_per_byte = 1e-15;
   MustTune(options_, machine_, *store_, tasks_);
   for (const RecordRow& record : RecordsOf(*store_)) EXPECT_FALSE(record.flags.in_model);
 }

@@ -116,11 +116,10 @@ class TuneRun {
     const Stop::Work measuring(c_.stop, [&] { measurer->Interrupt(); });
     Announce(space, measurer->target());
     const bool several = tasks_.size() > 1;
-    const double per_byte = several ? SecondsPerByte(measurer->target()) : 0;
+    if (several) tuning_.seconds_per_byte = SecondsPerByte(measurer->target());
     for (TuneTask& task : tasks_) {
       if (s_.until_roofline > 0 || several)  // the scheduler uses rooflines of several tasks
         task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
-      task.constants_seconds = per_byte * static_cast<double>(ConstantBytes(task.program));
     }
     return Report(space, {measurer->target(), *measurer, measurer->builders(), &*measurer}, store);
   }

@@ -137,9 +137,9 @@ struct TuneOptions {
   Scheduling scheduling = Scheduling::kGradient;
   // Runs the whole model with the best programs so far: after each task had its first round, and again whenever the
   // number of trials has doubled. The scheduler then multiplies a task's weight by its time within the model divided
-  // by its time alone, limited to 0.5 .. 5. A task whose constants are far away within the model (whole.cc) is from then
-  // on timed as within a model, also in later runs of the store. In a run with a time limit, the model runs only if its
-  // earlier runs took at most a tenth of the time that has passed. Errors are ignored, except for kCancelled.
+  // by its time alone, limited to 0.5 .. 5. A task whose constants are far away within the model (whole.cc) is from
+  // then on timed as within a model, also in later runs of the store. In a run with a time limit, the model runs only
+  // if its earlier runs took at most a tenth of the time that has passed. Errors are ignored, except for kCancelled.
   RunInPlace in_place = nullptr;
   double seconds_per_byte = 0;  // that a core takes to read memory that is in no cache; 0 if unknown
   EnumerateOptions sketches = {};

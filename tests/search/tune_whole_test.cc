@@ -35,8 +35,8 @@ TEST(Tune, WeighsATaskByItsTimeWithinTheWhole) {
   EXPECT_GT(rounds_of_the_second(4), rounds_of_the_second(1));
 }
 
-// Two tasks that take at most ten times as long as their constants take to be read. In each run of the whole, the
-// second takes twice as long as alone.
+// Two tasks that take at most ten times as long as reading their constants. In each run of the whole, the second takes
+// twice as long as alone.
 class SlowInPlace : public testing::Test {
  protected:
   SlowInPlace() {

@@ -31,7 +31,7 @@ void AddMeasuring(CLI::App& command, api::TuneSettings* s) {
   command.add_flag_callback(
       "--no-in-place", [s] { s->in_place = false; },
       "Do not run the whole of a file with several calls between rounds, to weigh tasks by their time in it and to "
-      "time those as within a model that are slow in it");
+      "choose those that are timed as within a model");
 }
 
 void AddMachine(CLI::App& command, api::TuneSettings* s) {

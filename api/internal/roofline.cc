@@ -50,6 +50,13 @@ int64_t ParameterBytes(const Program& program) {
   return bytes;
 }
 
+int64_t ConstantBytes(const Program& program) {
+  int64_t bytes = 0;
+  for (const Id id : program.parameters)
+    if (program.buffers[id].role == Role::kConstant) bytes += BytesOf(program, id);
+  return bytes;
+}
+
 double SecondsPerByte(const Target& target) {
   const int64_t bytes = std::max<int64_t>(2 * target.l3_bytes, 1);
   return ReadingSeconds(bytes) / static_cast<double>(bytes);

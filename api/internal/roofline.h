@@ -18,6 +18,9 @@ int64_t ParameterBytes(const Program& program);
 // MiB each time. A bound is 0 if it is unknown.
 Roofline RooflineOf(const Program& program, const CpuMeasurer& measurer);
 
+// Returns the bytes of the program's constants.
+int64_t ConstantBytes(const Program& program);
+
 // Returns the seconds in which one thread reads a byte of memory that is in no cache.
 double SecondsPerByte(const Target& target);
 

@@ -73,6 +73,7 @@ struct TuneTask {
   // Sketches of the space for this task's program. If they are missing, Tune enumerates the space.
   std::optional<Enumeration> sketches = {};
   std::vector<Trace> start = {};  // traces of this task to measure first, such as its default schedule
+  double constant_bytes = 0;      // of its constants; 0 if unknown
 };
 
 // The progress of a run, reported after each recorded round: trials, failures, best time, seconds by phase.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "lang/program/layout.h"
 #include "search/run/tuner.h"
 
 namespace kiln::internal {
@@ -15,13 +14,6 @@ constexpr double kLeastSlower = 0.5,
                  kMostSlower = 5;  // limits of the ratio of a time within the model to that alone
 constexpr double kLeastReading = 0.1, kLeastShare = 0.01, kSlowInPlace = 1.5;
 constexpr int kTimedAgain = 32;
-
-double ConstantBytes(const Program& program) {
-  int64_t bytes = 0;
-  for (const Id id : program.parameters)
-    if (program.buffers[id].role == Role::kConstant) bytes += BytesOf(program, id);
-  return static_cast<double>(bytes);
-}
 
 }  // namespace
 
@@ -70,11 +62,11 @@ void Tuner::MoveIntoModel() {
   double whole = 0, bytes = 0;
   for (size_t t = 0; t < tasks_.size(); ++t) {
     whole += tasks_[t].in_place * tasks_in_[t].weight;
-    bytes += ConstantBytes(tasks_in_[t].program) * tasks_in_[t].weight;
+    bytes += tasks_in_[t].constant_bytes * tasks_in_[t].weight;
   }
   const bool exceeds = bytes > static_cast<double>(target_.l3_bytes);
   for (int t = 0; t < static_cast<int>(tasks_.size()); ++t) {
-    const double reading = options_.seconds_per_byte * ConstantBytes(tasks_in_[t].program);
+    const double reading = options_.seconds_per_byte * tasks_in_[t].constant_bytes;
     const bool large = tasks_[t].in_place * tasks_in_[t].weight > kLeastShare * whole;
     if (large && reading > kLeastReading * history_.best_seconds(t) &&
         (exceeds || tasks_[t].slower > kSlowInPlace))

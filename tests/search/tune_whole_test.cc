@@ -40,7 +40,7 @@ TEST(Tune, WeighsATaskByItsTimeWithinTheWhole) {
 class SlowInPlace : public testing::Test {
  protected:
   SlowInPlace() {
-    for (TuneTask& task : tasks_) task.program.buffers[1].role = Role::kConstant;
+    for (TuneTask& task : tasks_) task.constant_bytes = 1;
     options_.seconds_per_byte = 1;
     options_.in_place = [this](absl::Span<const PlacedTask> placed) -> absl::StatusOr<std::vector<double>> {
       std::vector<double> seconds;

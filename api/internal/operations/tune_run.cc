@@ -120,6 +120,7 @@ class TuneRun {
     for (TuneTask& task : tasks_) {
       if (s_.until_roofline > 0 || several)  // the scheduler uses rooflines of several tasks
         task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
+      task.constant_bytes = static_cast<double>(ConstantBytes(task.program));
     }
     return Report(space, {measurer->target(), *measurer, measurer->builders(), &*measurer}, store);
   }

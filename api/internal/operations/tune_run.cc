@@ -115,10 +115,8 @@ class TuneRun {
     if (!measurer.ok()) return measurer.status();
     const Stop::Work measuring(c_.stop, [&] { measurer->Interrupt(); });
     Announce(space, measurer->target());
-    const bool several = tasks_.size() > 1;
-    if (several) tuning_.seconds_per_byte = SecondsPerByte(measurer->target());
     for (TuneTask& task : tasks_) {
-      if (s_.until_roofline > 0 || several)  // the scheduler uses rooflines of several tasks
+      if (s_.until_roofline > 0 || tasks_.size() > 1)  // the scheduler uses rooflines of several tasks
         task.roofline_seconds = RooflineOf(task.program, *measurer).seconds();
       task.constant_bytes = static_cast<double>(ConstantBytes(task.program));
     }
@@ -254,10 +252,12 @@ class TuneRun {
     tuning.progress = [&](const TuneProgress& round) { Tell(RoundOf(round, machine.clock)); };
     InPlace in_place(c_.options, c_.input, machine.target, runner_, c_.stop);
     if (IsModel() && machine.here != nullptr) StartFromDefaults(space, machine.target);
-    if (IsModel() && s_.in_place && machine.here != nullptr)
+    if (IsModel() && s_.in_place && machine.here != nullptr) {
+      tuning.seconds_per_byte = SecondsPerByte(machine.target);
       tuning.in_place = [&](absl::Span<const PlacedTask> tasks) {
         return in_place.Run(tasks, machine.builders);
       };
+    }
     return kiln::Tune(tasks_, space.space, machine.target, tuning, machine.measurer, store);
   }
 
